@@ -310,7 +310,7 @@ static void add_figures(calibration *c, const pace_device *d) {
         {PACE_FP16, "flop_per_s.fp16", "achievable_flop_per_s.fp16"},
         {PACE_BF16, "flop_per_s.bf16", "achievable_flop_per_s.bf16"},
     };
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
+    for (size_t i = 0; i < PACE_COUNT(rates); i++) {
         add_figure(c, rates[i].peak, d->flop_per_s[rates[i].precision]);
         add_figure(c, rates[i].achieved, d->achievable_flop_per_s[rates[i].precision]);
     }

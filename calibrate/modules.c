@@ -1,5 +1,6 @@
 #include "modules.h"
 
+#include "base/memory.h"
 #include "base/shared_object.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ static const pace_backend *load_module(const char *path, char *reason, size_t si
 void pace_backends_load(pace_backends *out, const char *target, const char *folder) {
     *out = (pace_backends){0};
     if (strcmp(target, "cpu") == 0) out->items[out->count++] = pace_host_backend();
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    for (size_t i = 0; i < PACE_COUNT(known); i++) {
         char path[2048], reason[256] = "";
         if (strcmp(known[i].target, target) != 0) continue;
         const pace_backend *backend = NULL;

@@ -241,7 +241,7 @@ static pace_status answer(pace_answer **out, neurons *n, double seconds) {
                                     .families = n->families,
                                     .family_count = FAMILIES,
                                     .figures = figures,
-                                    .figure_count = whole ? sizeof figures / sizeof *figures : 0,
+                                    .figure_count = whole ? PACE_COUNT(figures) : 0,
                                     .stopped = n->stopped
                                                    ? "Stopped, without a file of hosts: the same command begins anew."
                                                    : NULL};

@@ -2,6 +2,7 @@
  * Module: convolution, pooling, batch normalization and matrix products by oneDNN 2 (Debian package libdnnl-dev).
  * Convolutions choose their own layouts of tensors, as frameworks let them; products are of plain row-major matrices.
  */
+#include "base/memory.h"
 #include "backend.h"
 #include "host_clock.h"
 
@@ -213,7 +214,7 @@ static bool make_tensors(work *w, dnnl_primitive_desc_t desc) {
     static const int arguments[] = {DNNL_ARG_SRC,      DNNL_ARG_WEIGHTS,  DNNL_ARG_DST,
                                     DNNL_ARG_DIFF_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS,
                                     DNNL_ARG_MEAN,     DNNL_ARG_VARIANCE, DNNL_ARG_WORKSPACE};
-    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+    for (size_t i = 0; i < PACE_COUNT(arguments); i++) {
         const dnnl_memory_desc_t *md = dnnl_primitive_desc_query_md(desc, dnnl_query_exec_arg_md, arguments[i]);
         dnnl_memory_t memory;
         if (!md || md->ndims == 0) continue;

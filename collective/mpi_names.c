@@ -1,4 +1,5 @@
 #include "mpi_names.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ bool pace_is_plain(MPI_Datatype type) {
     const MPI_Datatype plain[] = {MPI_FLOAT,  MPI_DOUBLE,   MPI_INT,      MPI_BYTE,     MPI_CHAR,    MPI_LONG,
                                   MPI_INT8_T, MPI_INT16_T,  MPI_INT32_T,  MPI_INT64_T,  MPI_UINT8_T, MPI_UINT16_T,
                                   MPI_SHORT,  MPI_UINT32_T, MPI_UINT64_T, MPI_UNSIGNED, MPI_C_BOOL,  MPI_UNSIGNED_CHAR};
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+    for (size_t i = 0; i < PACE_COUNT(plain); i++)
         if (type == plain[i]) return true;
     return false;
 }

@@ -55,7 +55,7 @@ static void complain(const char *what) {
 static int is_driver(struct dl_phdr_info *info, size_t size, void *context) {
     static const char *const drivers[] = {"/libcuda.so", "/libamdhip64.so", "/libze_loader.so"};
     (void)size, (void)context;
-    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
+    for (size_t i = 0; i < PACE_COUNT(drivers); i++)
         if (info->dlpi_name && strstr(info->dlpi_name, drivers[i])) return 1;
     return 0;
 }

@@ -20,7 +20,7 @@ static const struct {
     {"paceline-train-ucx.so", "libucx-dev", " asynchronous servers port "},
 };
 
-enum { KNOWN = sizeof known / sizeof *known };
+enum { KNOWN = PACE_COUNT(known) };
 
 const char *pace_exchange_name(size_t i) { return pace_option_word(NULL, "validate", "approach", i); }
 
@@ -39,7 +39,7 @@ pace_status pace_exchange_check(const char *approach, const pace_question *quest
     static const char *const some[] = {"asynchronous", "servers", "port", "fusion"};
     size_t at;
     PACE_TRY(find(&at, approach));
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+    for (size_t i = 0; i < PACE_COUNT(some); i++) {
         if (!pace_question_has(question, some[i]) || lists(known[at].options, some[i])) continue;
         char all[256] = "";
         for (size_t k = 0; k < KNOWN; k++)

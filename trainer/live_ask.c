@@ -46,7 +46,7 @@ static pace_status inquire(pace_live *l, const inquiry *i) {
 /* What the layers of networks are made of. A device's entry needs products and streams: they come first. */
 static const char *const families[] = {"gemm",      "memory",  "convolution",   "pooling",  "elementwise",
                                        "reduction", "softmax", "normalization", "optimizer"};
-enum { FAMILIES = sizeof families / sizeof *families };
+enum { FAMILIES = PACE_COUNT(families) };
 
 /* Which families a round measures: every runs-th, so that each round has its share. */
 static void list_families(char *out, size_t size, const pace_live *l, size_t round) {
@@ -245,7 +245,7 @@ static void add_stage(double *own, double *exchange, const pace_answer *answer, 
         "idle_other",    "exposed_communication", "idle_rank"};
     double one;
     char path[96];
-    for (size_t i = 0; i < sizeof resources / sizeof *resources; i++) {
+    for (size_t i = 0; i < PACE_COUNT(resources); i++) {
         pace_snprintf(path, sizeof path, "matrix.%s.%s_ns", stage, resources[i]);
         if (pace_answer_value(answer, path, &one) != PACE_OK) continue;
         *(i < 6 ? own : exchange) += one;
@@ -257,7 +257,7 @@ static pace_status read_time(pace_live_step *step, const pace_answer *answer) {
     const pace_answer_table *table = pace_answer_table_find(answer, "scenarios");
     double *const times[] = {&step->predicted_s, &step->low_s, &step->high_s};
     if (!table || !table->rows) return pace_fail(PACE_E_MISSING, "live: predict told no time");
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+    for (size_t i = 0; i < PACE_COUNT(times); i++)
         *times[i] = 1e-9 * (double)table->columns[1 + i].integers[table->rows - 1];
     return PACE_OK;
 }

@@ -68,7 +68,7 @@ pace_status pace_live_files_make(pace_live *l) {
 pace_status pace_live_write_overheads(const char *path, double between_ns) {
     static const char *const types[] = {"t1", "t2", "t3", "t4", "t5"};
     char rows[1536] = "";
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    for (size_t i = 0; i < PACE_COUNT(types); i++) {
         size_t used = strlen(rows);
         long ns = i == 0 ? (long)between_ns + 1 : 1;
         pace_snprintf(rows + used, sizeof rows - used,

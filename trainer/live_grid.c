@@ -66,7 +66,7 @@ static pace_status read_runner(pace_live *l) {
     size_t number = 0; /* paceline, torch */
     if (runner) PACE_TRY(pace_option_word_find(&number, "validate", "runner", runner));
     if (number == 0) return PACE_OK;
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    for (size_t i = 0; i < PACE_COUNT(own); i++)
         if (pace_question_has(l->question, own[i]))
             return pace_fail(PACE_E_USAGE,
                              "%s: it has no effect on " PACE_FIELD "runner torch, whose ranks use Gloo here", own[i]);
@@ -116,7 +116,7 @@ static pace_status list_steps(pace_live *l) {
 
 static pace_status check_used(const pace_live *l) {
     static const char *const shared[] = {"approach", "link"};
-    for (size_t i = 0; i < sizeof shared / sizeof *shared && !l->roads.count; i++)
+    for (size_t i = 0; i < PACE_COUNT(shared) && !l->roads.count; i++)
         if (pace_question_has(l->question, shared[i]))
             return pace_fail(PACE_E_USAGE, "%s: it has no effect on one rank (" PACE_FIELD "ranks)", shared[i]);
     if (pace_question_has(l->question, "on") && l->quick)

@@ -17,7 +17,7 @@ static pace_status whole(unsigned *out, const pace_question *question, const cha
 /* How many of the processes that were started share this host: as Open MPI, MPICH and Slurm say. */
 static int ranks_here(int all) {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < PACE_COUNT(names); i++) {
         const char *text = getenv(names[i]);
         int count = text ? (int)strtol(text, NULL, 10) : 0;
         if (count > 0 && count <= all) return count;
@@ -31,7 +31,7 @@ static pace_status check_ranks(const pace_train_ranks *r, const pace_question *q
     if (pace_question_has(question, "ranks") && asked != r->count)
         return pace_fail(PACE_E_USAGE, "ranks: %g were asked for, but %d process%s started", asked, r->count,
                          r->count == 1 ? " was" : "es were");
-    for (size_t i = 0; i < sizeof shared / sizeof *shared && !r->approach; i++)
+    for (size_t i = 0; i < PACE_COUNT(shared) && !r->approach; i++)
         if (pace_question_has(question, shared[i]))
             return pace_fail(PACE_E_USAGE,
                              "%s: has no effect on one rank that exchanges nothing (" PACE_FIELD "approach)",

@@ -48,7 +48,7 @@ static pace_status refuse_others(const referee *r) {
     PACE_TRY(pace_option_word_find(&number, "train", "runner", r->runner));
     static const char *const own[] = {"approach", "overlap", "asynchronous", "servers", "port",   "fusion", "timeout",
                                       "trace",    "clock",   "data",         "loader",  "memory", "study"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    for (size_t i = 0; i < PACE_COUNT(own); i++)
         if (pace_question_has(r->question, own[i]))
             return pace_fail(PACE_E_USAGE, "%s: it has no effect on " PACE_FIELD "runner %s, which has its own", own[i],
                              r->runner);
@@ -144,8 +144,7 @@ static pace_status run_script(referee *r) {
     if (!pace_shared_object_find(path, sizeof path, NULL, script))
         return pace_fail(PACE_E_MISSING, "runner: %s is not where Paceline's modules are", script);
     const size_t numbers[] = {(size_t)r->ranks, r->batch, r->steps, r->warm_up, (size_t)r->threads};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        pace_snprintf(text[i], sizeof text[i], "%zu", numbers[i]);
+    for (size_t i = 0; i < PACE_COUNT(numbers); i++) pace_snprintf(text[i], sizeof text[i], "%zu", numbers[i]);
     pace_snprintf(text[5], sizeof text[5], "%.9g", rate > 0 ? rate : strcmp(optimizer, "adam") == 0 ? 0.001 : 0.01);
     const char *const words[] = {python,     path,      "--runner",    r->runner, "--network", r->described,
                                  "--result", r->result, "--ranks",     text[0],   "--batch",   text[1],

@@ -39,7 +39,7 @@ bool pace_segments_asked(const pace_question *question) {
 static pace_status refuse_others(const pace_question *q) {
     static const char *const others[] = {"overlap", "asynchronous", "port", "fusion",
                                          "trace",   "clock",        "data", "loader"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    for (size_t i = 0; i < PACE_COUNT(others); i++)
         if (pace_question_has(q, others[i]))
             return pace_fail(PACE_E_USAGE, "%s: it has no effect on " PACE_FIELD "approach segments", others[i]);
     return PACE_OK;

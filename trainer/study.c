@@ -38,7 +38,7 @@ static bool has_tables(const study *s, const char *model) {
     const char *set[64];
     pace_network network;
     pace_network_asked asked = {.model = model, .set = {.items = set}, .batch = 1};
-    while (asked.set.count < sizeof set / sizeof *set &&
+    while (asked.set.count < PACE_COUNT(set) &&
            (set[asked.set.count] = pace_question_item(s->question, "set", asked.set.count)))
         asked.set.count++;
     if (pace_network_plan(&network, &asked) != PACE_OK) return true;
@@ -100,7 +100,7 @@ static const struct {
 } referees[] = {{NULL, "torch"}, {"mpi-opt", "torch"}, {"horovod-mpi", "horovod"}, {"grpc", "tensorflow"}};
 
 static pace_status list_referees(study *s, const char *model) {
-    for (size_t i = 0; i < sizeof referees / sizeof *referees; i++) {
+    for (size_t i = 0; i < PACE_COUNT(referees); i++) {
         int ranks = referees[i].approach ? s->ranks : 1;
         PACE_TRY(add(s, model, referees[i].approach, ranks, s->batch, NULL));
         PACE_TRY(add(s, model, referees[i].approach, ranks, s->batch, NULL));
@@ -155,7 +155,7 @@ static void put_asked(pace_study_words *w, const pace_question *question, int th
                                              {"memory", "--memory"}};
     const char *item;
     if (!pace_question_has(question, "threads") && threads) pace_study_words_number(w, "--threads", threads);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < PACE_COUNT(numbers); i++)
         if (pace_question_has(question, numbers[i][0]))
             pace_study_words_number(w, numbers[i][1], pace_question_number(question, numbers[i][0]));
     pace_study_words_put(w, "--data", pace_question_text(question, "data"));

@@ -1,5 +1,6 @@
 #include "study_predict.h"
 
+#include "base/memory.h"
 #include "base/print.h"
 
 static pace_status word(pace_question *q, const pace_study_row *row, const char *on) {
@@ -11,7 +12,7 @@ static pace_status word(pace_question *q, const pace_study_row *row, const char 
                     {"servers", row->servers},  {"global_batch", (long)row->batch * row->replicas}};
     PACE_TRY(pace_question_add_input(q, row->model));
     PACE_TRY(pace_question_set(q, "on", on));
-    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    for (size_t i = 0; i < PACE_COUNT(settings); i++) {
         char text[64];
         pace_snprintf(text, sizeof text, "%s=%ld", settings[i].key, settings[i].value);
         PACE_TRY(pace_question_set(q, "set", text));

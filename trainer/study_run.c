@@ -52,7 +52,7 @@ static pace_json_token read_member(void *context, const char *key) {
     pace_json_token token = pace_json_next(r->json);
     size_t length;
     if (token == PACE_JSON_ARRAY && strcmp(key, "stages") == 0) return pace_json_each_object(r->json, read_stage, r);
-    for (size_t i = 0; token == PACE_JSON_NUMBER && i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; token == PACE_JSON_NUMBER && i < PACE_COUNT(numbers); i++)
         if (strcmp(key, numbers[i].key) == 0) pace_json_double(r->json, numbers[i].to);
     if (token == PACE_JSON_NUMBER && strcmp(key, "step_ns") == 0) pace_json_int(r->json, &row->step_ns);
     if (strcmp(key, "oversubscribed") == 0) row->oversubscribed = token == PACE_JSON_TRUE;

@@ -27,7 +27,7 @@ static const struct {
     {"all_gather", "flat copy ring"},
     {"broadcast", "flat copy binomial"},
 };
-enum { MEASURED = sizeof measured / sizeof *measured };
+enum { MEASURED = PACE_COUNT(measured) };
 
 static int rank, ranks;
 static char *in, *out;

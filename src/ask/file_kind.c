@@ -1,6 +1,5 @@
 #include "ask/file_kind.h"
 #include "ask/rows/exchange_logs.h"
-#include "base/numbers.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "source/database.h"

@@ -18,7 +18,7 @@ const char *pace_history_value_of(const char *verb) {
     static const char *const values[][2] = {{"analyze", "step_spread.median_ns"},
                                             {"compare", "b_step_ns"},
                                             {"predict", "step.median_s"}};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+    for (size_t i = 0; i < PACE_COUNT(values); i++)
         if (strcmp(values[i][0], verb) == 0) return values[i][1];
     return NULL;
 }

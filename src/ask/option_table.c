@@ -1,5 +1,6 @@
 /* One row per verb, one per option: what a command line, a table of questions, C and Python may say. */
 #include "ask/option_table.h"
+#include "base/memory.h"
 
 #include <stddef.h>
 
@@ -380,4 +381,4 @@ const pace_option_row pace_option_table[] = {
     {VALIDATE, WRITES("ledger", 0, "FILE", NULL, "write the figures into this ledger")},
 };
 
-const size_t pace_option_table_count = sizeof pace_option_table / sizeof *pace_option_table;
+const size_t pace_option_table_count = PACE_COUNT(pace_option_table);

@@ -1,7 +1,6 @@
 #include "ask/slice_asked.h"
 #include "base/json_walk.h"
 #include "base/pattern.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "source/inputs.h"
 #include "source/slice/slice_member.h"

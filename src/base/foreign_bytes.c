@@ -1,5 +1,5 @@
 #include "base/foreign_bytes.h"
-#include "base/numbers.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 #include "base/json_scan.h"
-#include "base/numbers.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>

@@ -11,6 +11,9 @@
 /** Zeroed array of `count` elements of `size` bytes, or NULL with the message set. Free with pace_free(). */
 void *pace_alloc(size_t count, size_t size) PACE_MUST_CHECK;
 
+/** Elements of an array, which must not have become a pointer. */
+#define PACE_COUNT(array) (sizeof(array) / sizeof *(array))
+
 /** Points `pointer` to a zeroed array of `count` of what it points to; false when memory ran out. Of several in one
  * condition those behind the first failure are left as they are: zeroed structures can be freed then. */
 #define PACE_MAKE(pointer, count) (((pointer) = pace_alloc((count), sizeof *(pointer))) != NULL)

@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "base/shared_object.h"
 #include "base/print.h"
 
@@ -31,7 +32,7 @@ bool pace_shared_object_find(char *out, size_t size, const char *folder, const c
     }
     for (int library = 0; library < 2; library++) {
         folder_of(base, sizeof base, library);
-        for (size_t i = 0; *base && i < sizeof below / sizeof *below; i++) {
+        for (size_t i = 0; *base && i < PACE_COUNT(below); i++) {
             pace_snprintf(out, size, "%s/%s/%s", base, below[i], file);
             if (access(out, R_OK) == 0) return true;
         }

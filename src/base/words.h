@@ -1,7 +1,7 @@
 /* Words given to an option, and the closed lists of words that options take. */
 #pragma once
 
-#include "base/numbers.h"
+#include "base/memory.h"
 #include "base/status.h"
 
 #include <stddef.h>

@@ -12,8 +12,8 @@ static const char *const known[] = {"family",           "device",          "kind
 static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
     for (size_t i = 0; i < pace_yaml_count(entry); i++) {
         size_t at = 0;
-        while (at < sizeof known / sizeof *known && strcmp(known[at], pace_yaml_key(entry, i)) != 0) at++;
-        if (at == sizeof known / sizeof *known)
+        while (at < PACE_COUNT(known) && strcmp(known[at], pace_yaml_key(entry, i)) != 0) at++;
+        if (at == PACE_COUNT(known))
             return pace_yaml_fail(yaml, pace_yaml_item(entry, i), "unknown member \"%.80s\" of a cost",
                                   pace_yaml_key(entry, i));
     }

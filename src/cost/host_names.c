@@ -1,5 +1,6 @@
 #include "cost/host_names.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 /* "cudaLaunchKernel", "cuLaunchKernel", "hipModuleLaunchKernel": a library's prefix before a capital. */
 static size_t runtime_prefix(const char *name) {
     static const char *const prefixes[] = {"cuda", "hip", "cu"};
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+    for (size_t i = 0; i < PACE_COUNT(prefixes); i++) {
         size_t length = strlen(prefixes[i]);
         if (pace_starts(name, prefixes[i]) && pace_is_upper(name[length])) return length;
     }
@@ -40,8 +41,8 @@ size_t pace_host_name_plain(char out[PACE_HOST_NAME_LENGTH], const char *name) {
                                             "Cudnn",   "Miopen", "Mkldnn",  "Native"};
     const char *text = skip_any(name, engine, 1);
     text += runtime_prefix(text);
-    text = skip_any(text, spaces, sizeof spaces / sizeof *spaces);
-    text = skip_any(text, back_ends, sizeof back_ends / sizeof *back_ends);
+    text = skip_any(text, spaces, PACE_COUNT(spaces));
+    text = skip_any(text, back_ends, PACE_COUNT(back_ends));
     size_t length = strlen(text);
     length = drop_backward_number(text, length);
     length = drop_suffix(text, length, "_cuda");

@@ -17,7 +17,7 @@ typedef struct {
 } location;
 
 static const double widths[] = {0.5, 1, 2, 4, INFINITY};
-enum { WIDTHS = sizeof widths / sizeof *widths, LOCATIONS = WIDTHS * 4 };
+enum { WIDTHS = PACE_COUNT(widths), LOCATIONS = WIDTHS * 4 };
 
 typedef struct {
     double ln, weight;

@@ -256,7 +256,7 @@ static double sum_of_errors(const far_row *rows, size_t count, const pace_learn_
 /* The rule whose errors are least. */
 static void best_rule(pace_learned *learned, const far_row *rows, size_t count) {
     static const float reaches[] = {0.25f, 0.5f, 1, 2, 4, 8}, shares[] = {0, 0.2f, 0.4f, 0.6f, 0.8f, 1};
-    enum { REACHES = sizeof reaches / sizeof *reaches, SHARES = sizeof shares / sizeof *shares };
+    enum { REACHES = PACE_COUNT(reaches), SHARES = PACE_COUNT(shares) };
     double least = INFINITY;
     for (int k = 0; k < REACHES * SHARES; k++) {
         float reach = reaches[k / SHARES], share = shares[k % SHARES];
@@ -339,7 +339,7 @@ static pace_status reserve(learner *l) {
 
 static void release(learner *l) {
     void *blocks[] = {l->samples, l->times, l->series, l->part, l->groups, l->order, l->features, l->targets};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pace_free(blocks[i]);
+    for (size_t i = 0; i < PACE_COUNT(blocks); i++) pace_free(blocks[i]);
 }
 
 static pace_status prepare(learner *l) {

@@ -270,7 +270,7 @@ pace_status pace_trees_fit(pace_trees *out, const float *features, unsigned feat
         status = boost(&trees, &b, features);
     }
     void *blocks[] = {b.bins, b.edges, b.used, b.predictions, b.residuals, b.scratch, b.rows, b.moved, b.histograms};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) pace_free(blocks[i]);
+    for (size_t i = 0; i < PACE_COUNT(blocks); i++) pace_free(blocks[i]);
     return PACE_GIVE(out, trees, status, pace_trees_free(&trees));
 }
 

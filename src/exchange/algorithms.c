@@ -508,7 +508,7 @@ const pace_exchange_algorithm pace_exchange_algorithms[] = {
     {"bruck", AR | RS | AG | A2A, always, bruck, pace_program_bruck, alike_halves, NULL, false, PACE_FOLDS},
     {"message", P2P, always, message, pace_program_message, one_node, NULL, false, PACE_FOLDS},
 };
-const size_t pace_exchange_algorithm_count = sizeof pace_exchange_algorithms / sizeof *pace_exchange_algorithms;
+const size_t pace_exchange_algorithm_count = PACE_COUNT(pace_exchange_algorithms);
 
 int pace_exchange_algorithm_find(const char *name) {
     for (size_t i = 0; i < pace_exchange_algorithm_count; i++)

@@ -126,7 +126,7 @@ static double model_time(const pace_fit_question *q, const reading *place, doubl
     double best = INFINITY;
     pace_exchange model = *q->model;
     if (how != WAY_UNKNOWN) model.stack = PACE_STACK_BELIEF;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+    for (size_t i = 0; i < PACE_COUNT(table); i++) {
         pace_exchange_question question = ask(q, place, bytes);
         pace_estimate s;
         if (table[i].how != how) continue;

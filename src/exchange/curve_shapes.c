@@ -13,8 +13,8 @@ static const struct { double more, share; } waits[] = {{-0.3, 0.2}, {0, 0.5}, {0
 enum { FIRST_HALF = 10, LAST_HALF = 24, HALF_STEP = 2, MIDDLE_HALF = 17 };
 
 enum {
-    AMPLITUDES = sizeof amplitudes / sizeof *amplitudes,
-    WAITS = sizeof waits / sizeof *waits,
+    AMPLITUDES = PACE_COUNT(amplitudes),
+    WAITS = PACE_COUNT(waits),
     HALVES = (LAST_HALF - FIRST_HALF) / HALF_STEP + 1,
     MOST_SHAPES = AMPLITUDES * (WAITS > HALVES ? WAITS : HALVES),
     LEFT_OUT_LEAST = 5 /* sizes, to leave one out */

@@ -1,5 +1,4 @@
 #include "exchange/mpi_allreduce.h"
-#include "base/numbers.h"
 #include "exchange/algorithms.h"
 
 #include <math.h>

@@ -1,5 +1,4 @@
 /* The constants of NCCL's model from catalog/nccl.yaml. */
-#include "base/numbers.h"
 #include "exchange/nccl.h"
 #include "base/text.h"
 

@@ -194,7 +194,7 @@ static int compare_shapes(const void *a, const void *b) {
     const pace_pod *x = ((const shape *)a)->pod, *y = ((const shape *)b)->pod;
     int64_t first[] = {x->gpus, x->gpu_milli, x->cpu_milli, x->memory_mib, x->model};
     int64_t second[] = {y->gpus, y->gpu_milli, y->cpu_milli, y->memory_mib, y->model};
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+    for (size_t i = 0; i < PACE_COUNT(first); i++)
         if (first[i] != second[i]) return first[i] < second[i] ? -1 : 1;
     return 0;
 }

@@ -96,7 +96,7 @@ static bool describes_machine(const char *word, bool joined) {
                                        "net=",    "nics=", "net-latency=", "net-kind=", "pcie="};
     size_t length = strlen(word);
     bool factor = length > 0 && word[length - 1] == 'x' && strncmp(word, "net=", 4) != 0;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys - joined && !factor; i++)
+    for (size_t i = 0; i < PACE_COUNT(keys) - joined && !factor; i++)
         if (strncmp(word, keys[i], strlen(keys[i])) == 0) return true;
     return false;
 }

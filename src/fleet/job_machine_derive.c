@@ -6,7 +6,7 @@
 /* One that outlives the machine. */
 static const char *lasting_confidence(const char *confidence) {
     static const char *const words[] = {"high", "medium", "low"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < PACE_COUNT(words); i++)
         if (strcmp(words[i], confidence) == 0) return words[i];
     return "low";
 }
@@ -53,8 +53,8 @@ static pace_status set_device(pace_job_machine *out, const pace_job_catalog *cat
     static const pace_precision single[] = {PACE_TF32, PACE_FP32_MATRIX, PACE_FP32};
     static const pace_precision mixed[] = {PACE_BF16, PACE_FP16, PACE_TF32, PACE_FP32};
     const pace_device_catalog *devices = &catalog->devices;
-    PACE_TRY(set_peak(out, PACE_JOB_COMPUTE, catalog, device, single, sizeof single / sizeof *single));
-    PACE_TRY(set_peak(out, PACE_FIGURE_MIXED, catalog, device, mixed, sizeof mixed / sizeof *mixed));
+    PACE_TRY(set_peak(out, PACE_JOB_COMPUTE, catalog, device, single, PACE_COUNT(single)));
+    PACE_TRY(set_peak(out, PACE_FIGURE_MIXED, catalog, device, mixed, PACE_COUNT(mixed)));
     if (!(device->memory_bytes_per_s > 0) || !(device->memory_bytes > 0))
         return pace_fail(PACE_E_MISSING, "device %s: the size or rate of its memory is not known", device->name);
     set(out, PACE_JOB_MEMORY, device->memory_bytes_per_s,

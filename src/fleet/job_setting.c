@@ -111,7 +111,7 @@ bool pace_job_fault(char *why, size_t size, const pace_jobs *jobs, size_t job, c
         pace_snprintf(why, size, "cnodes: expected 1 of %s, found %g", name, cnodes);
         return true;
     }
-    for (size_t i = 0; i < sizeof work / sizeof *work; i++) sum += jobs->values[work[i]][job];
+    for (size_t i = 0; i < PACE_COUNT(work); i++) sum += jobs->values[work[i]][job];
     for (int r = 0; r < PACE_JOB_RESOURCES; r++)
         if (scheme->link[r]) sum += jobs->values[PACE_JOB_WEIGHT_TRAFFIC_BYTES][job];
     if (sum > 0) return false;

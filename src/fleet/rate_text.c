@@ -9,7 +9,7 @@ pace_rate_text pace_show_resource_rate(pace_job_resource resource, double rate) 
     pace_rate_text out;
     size_t prefix = 0;
     if (resource == PACE_JOB_NETWORK) rate *= 8;
-    for (; rate >= 1000 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++) rate /= 1000;
+    for (; rate >= 1000 && prefix + 1 < PACE_COUNT(prefixes); prefix++) rate /= 1000;
     /* Without printf's point of the locale, and without zeros at the end: 100 Gb/s, 2.039 TB/s. */
     int64_t thousandths = llround(fmin(rate, 9e12) * 1000);
     int length = snprintf(out.text, sizeof out.text, "%lld", (long long)(thousandths / 1000));

@@ -35,7 +35,7 @@ static double busy_share(const pace_usage_run *run, const pace_usage_fact *fact)
 /* Of the counters that say whether a GPU worked the first that is there. */
 static double busy_of(const float counters[PACE_USAGE_COUNTERS]) {
     static const pace_usage_field tell[] = {PACE_USAGE_ACTIVE, PACE_USAGE_GPU_UTIL, PACE_USAGE_SM};
-    for (size_t i = 0; i < sizeof tell / sizeof *tell; i++) {
+    for (size_t i = 0; i < PACE_COUNT(tell); i++) {
         double value = (double)counters[pace_usage_counter(tell[i])];
         if (!isnan(value)) return value;
     }

@@ -50,7 +50,7 @@ pace_status pace_worst_jobs_pack(pace_bytes *bytes, const pace_worst_jobs *list)
     PACE_ITEMS (const pace_worst_job, job, list) {
         const double reals[] = {job->lost_hours,  job->hours,       job->share,      job->cnodes,
                                 job->share_error, job->saved_hours, job->move_spread};
-        for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) PACE_TRY(pace_pack_real(bytes, reals[k]));
+        for (size_t k = 0; k < PACE_COUNT(reals); k++) PACE_TRY(pace_pack_real(bytes, reals[k]));
         PACE_TRY(pace_pack_u64(bytes, job->architecture));
         PACE_TRY(pace_pack_u64(bytes, job->target));
         PACE_TRY(pace_pack_text(bytes, job->id));
@@ -67,7 +67,7 @@ pace_status pace_worst_jobs_merge_packed(pace_worst_jobs *into, pace_unpack *fro
         pace_worst_job job = {0};
         double *reals[] = {&job.lost_hours,  &job.hours,       &job.share,      &job.cnodes,
                            &job.share_error, &job.saved_hours, &job.move_spread};
-        for (size_t k = 0; k < sizeof reals / sizeof *reals; k++) {
+        for (size_t k = 0; k < PACE_COUNT(reals); k++) {
             PACE_TRY(pace_unpack_real(reals[k], from));
             if (!isfinite(*reals[k])) return pace_fail(PACE_E_INPUT, "packed jobs: expected finite numbers");
         }

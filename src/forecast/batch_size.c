@@ -9,7 +9,7 @@ static const char *const asked[] = {
     "indices of embedding lookups", "inputs of the loss",   "inputs of linear layers",
 };
 
-enum { KINDS = sizeof asked / sizeof *asked };
+enum { KINDS = PACE_COUNT(asked) };
 
 static const struct {
     const char *name;  /* a prefix */
@@ -56,7 +56,7 @@ static pace_status cast(votes *of, int64_t samples) {
 static pace_status ask(votes *kinds, const pace_graph *graph, uint32_t node) {
     const char *name = pace_names_text(&graph->names, graph->nodes.items[node].name);
     if (!graph->nodes.items[node].shapes || strstr(name, "backward")) return PACE_OK;
-    for (size_t i = 0; i < sizeof witnesses / sizeof *witnesses; i++) {
+    for (size_t i = 0; i < PACE_COUNT(witnesses); i++) {
         pace_op_shapes shapes;
         unsigned at = witnesses[i].argument;
         if (!pace_starts(name, witnesses[i].name)) continue;

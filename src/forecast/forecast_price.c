@@ -1,5 +1,4 @@
 #include "forecast/forecast_price.h"
-#include "base/numbers.h"
 #include "base/pattern.h"
 #include "cost/roofline.h"
 #include "exchange/token_routes.h"

@@ -1,5 +1,4 @@
 #include "forecast/remedy_hints.h"
-#include "base/numbers.h"
 #include "base/pattern.h"
 
 #include <math.h>

@@ -85,7 +85,7 @@ static unsigned of_matmul(const pace_op_shapes *shapes) {
 static unsigned parameters_of(const pace_graph *graph, uint32_t node, const pace_op_shapes *shapes) {
     const char *name = pace_names_text(&graph->names, graph->nodes.items[node].name);
     if (pace_starts(name, "aten::matmul")) return of_matmul(shapes);
-    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++)
+    for (size_t i = 0; i < PACE_COUNT(takes); i++)
         if (pace_starts(name, takes[i].name) && !strstr(name, "backward")) return takes[i].arguments;
     return 0;
 }

@@ -20,7 +20,7 @@ static const char *collective_of(const batch_change *c, const pace_launch *launc
  * gradients and parameters. */
 static bool exchanges_activations(const char *collective) {
     static const char *const names[] = {"alltoall", "send", "recv", "sendrecv"};
-    return pace_word_number(names, sizeof names / sizeof *names, collective) >= 0;
+    return pace_word_number(names, PACE_COUNT(names), collective) >= 0;
 }
 
 /* `doubt` PACE_DOUBTS = none. */

@@ -6,9 +6,9 @@ const pace_what_if *const pace_what_ifs[] = {
     &pace_if_drop_sync,  &pace_if_fuse_update,     &pace_if_links, &pace_if_exchange_bytes, &pace_if_exchange_algorithm,
     &pace_if_bucket_cap, &pace_if_balance_experts,
 };
-const size_t pace_what_if_count = sizeof pace_what_ifs / sizeof *pace_what_ifs;
+const size_t pace_what_if_count = PACE_COUNT(pace_what_ifs);
 
-_Static_assert(sizeof pace_what_ifs / sizeof *pace_what_ifs <= PACE_WHAT_IFS_MOST, "there is room for all");
+_Static_assert(PACE_COUNT(pace_what_ifs) <= PACE_WHAT_IFS_MOST, "there is room for all");
 
 pace_status pace_what_if_ask(pace_scenario *scenario, const pace_what_if *what_if, const char *text) {
     if (what_if->parse) return what_if->parse(scenario, text);

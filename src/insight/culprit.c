@@ -1,6 +1,5 @@
 #include "insight/culprit.h"
 
-#include "base/numbers.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "insight/tables/operators.h"

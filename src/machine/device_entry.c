@@ -1,5 +1,4 @@
 #include "machine/device_entry.h"
-#include "base/numbers.h"
 
 #include <math.h>
 #include <string.h>

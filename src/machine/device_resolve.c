@@ -236,7 +236,7 @@ static pace_status change_figure(pace_device *device, const char *text, const do
     for (size_t i = 0; i <= length; i++) key[i] = i < length ? pace_lower(text[i]) : '\0';
     change c = {.text = text, .key = key, .word = -1};
     bool named = false; /* by its key, which says the unit */
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < PACE_COUNT(words); i++) {
         named = strcmp(words[i].key, key) == 0;
         if (!named && strcmp(words[i].word, key) != 0) continue;
         c.word = (int)i;

@@ -33,7 +33,7 @@ static const char *const families[] = {
 
 static pace_status check_family(const pace_yaml *yaml, const pace_yaml_node *node) {
     const char *text = pace_yaml_text(node);
-    if (pace_word_number(families, sizeof families / sizeof *families, text) >= 0) return PACE_OK;
+    if (pace_word_number(families, PACE_COUNT(families), text) >= 0) return PACE_OK;
     return pace_yaml_fail(yaml, node, "unknown kernel family \"%.80s\"", text ? text : "");
 }
 

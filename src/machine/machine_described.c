@@ -37,7 +37,7 @@ static void take_rate(description *out, const char *word, const char *next) {
     const char *end = pace_is_digit(*word) ? pace_number_read(&number, word) : NULL;
     if (out->rate > 0 || !end || !(number > 0)) return;
     const char *unit = *end ? end : next;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    for (size_t i = 0; i < PACE_COUNT(units); i++) {
         if (pace_strcasecmp(unit, units[i]) != 0) continue;
         pace_snprintf(text, sizeof text, "%.9gGb/s", number);
         if (!pace_parse_rate(&out->rate, text)) out->rate = 0;

@@ -120,10 +120,10 @@ static const char *const groups[][4] = {{"nvlink", "xgmi", "pcie"},
 /* What is said twice is said wrong once. The nodes of a machine of the catalogue stand behind its '*'. */
 static pace_status take_key(parser *p, const char *key, const char *value, bool counted) {
     bool shape = pace_is_lower(*value);
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+    for (size_t i = 0; i < PACE_COUNT(groups); i++) {
         bool same = false;
         for (size_t k = 0; groups[i][k]; k++) same |= strcmp(groups[i][k], key) == 0;
-        if (!same || (strcmp(key, "net") == 0 && shape != (i + 1 == sizeof groups / sizeof *groups))) continue;
+        if (!same || (strcmp(key, "net") == 0 && shape != (i + 1 == PACE_COUNT(groups)))) continue;
         if (p->given >> i & 1)
             return pace_fail(PACE_E_USAGE, "%s: %s= is given twice%s%s", p->text, key,
                              groups[i][1] ? ", or beside " : "", groups[i][1] ? "another link inside a node" : "");
@@ -136,7 +136,7 @@ static pace_status take_key(parser *p, const char *key, const char *value, bool 
 }
 
 static bool is_given(const parser *p, const char *key) {
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+    for (size_t i = 0; i < PACE_COUNT(groups); i++)
         if (strcmp(groups[i][0], key) == 0 && p->given >> i & 1) return true;
     return false;
 }

@@ -1,5 +1,4 @@
 /* Machines of a YAML file. A figure is a number, or a map {value, source, confidence}. */
-#include "base/numbers.h"
 #include "base/yaml_member.h"
 #include "machine/device_entry.h"
 #include "machine/device_names.h"

@@ -1,6 +1,5 @@
 /* Rates, times and sizes as people write them. */
 #include "base/decimal.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "machine/machine.h"
 

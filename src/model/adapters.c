@@ -1,6 +1,5 @@
 #include "model/adapters.h"
 
-#include "base/numbers.h"
 #include "model/layer.h"
 #include "model/recorded.h"
 

@@ -75,7 +75,7 @@ static const struct {
     {"expert_nodes", offsetof(pace_config, expert_nodes), NULL, 0, MOST},
     {"bucket_bytes", offsetof(pace_config, bucket_bytes), NULL, 1, MOST},
 };
-enum { FIELDS = sizeof fields / sizeof *fields };
+enum { FIELDS = PACE_COUNT(fields) };
 _Static_assert((int)FIELDS <= (int)PACE_CONFIG_FIELDS, "there is room for all");
 
 const char *pace_config_key(size_t i) { return i < FIELDS ? fields[i].key : NULL; }

@@ -214,7 +214,7 @@ static void find_between(pace_found_layers *out, const finder *f) {
         linear += is_linear(&f->calls[i]);
         biased += is_linear(&f->calls[i]) && says(name, "addmm");
     }
-    for (size_t k = sizeof activations / sizeof *activations; k-- > 0;)
+    for (size_t k = PACE_COUNT(activations); k-- > 0;)
         for (size_t i = f->centres.items[0].to; i < f->count; i++)
             if (says(f->calls[i].name, activations[k])) out->activation = activations[k];
     out->root_norms |= norms == 0; /* written out as its arithmetic */

@@ -107,5 +107,5 @@ static const pace_layer_rule rules[] = {
 /* clang-format on */
 
 const pace_layer_rule *pace_layer_rule_find(const char *word) {
-    return PACE_FIND(rules, sizeof rules / sizeof *rules, word, word);
+    return PACE_FIND(rules, PACE_COUNT(rules), word, word);
 }

@@ -1,7 +1,6 @@
 #include "model/model_catalog.h"
 
 #include "base/input.h"
-#include "base/numbers.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "machine/catalog.h"

@@ -1,6 +1,5 @@
 #include "model/model_read.h"
 
-#include "base/numbers.h"
 #include "base/text.h"
 #include "model/config.h"
 #include "model/expression.h"
@@ -105,7 +104,7 @@ static pace_status take_apart(layer_item *item, const model_reader *reader, cons
     if (!item->kind && !pace_yaml_is_map(node)) return fail_at(reader, node, "expected a layer");
     for (size_t i = 0; i < pace_yaml_count(node); i++) {
         const char *key = pace_yaml_key(node, i);
-        if (is_one_of(key, modifiers, sizeof modifiers / sizeof *modifiers)) continue;
+        if (is_one_of(key, modifiers, PACE_COUNT(modifiers))) continue;
         if (item->kind)
             return pace_yaml_fail(reader->yaml, pace_yaml_item(node, i),
                                   "\"%.80s\" beside \"%.80s\": expected one kind of layer", key, item->kind);
@@ -128,7 +127,7 @@ static const char *kind_of(const pace_yaml_node *node) {
     if (pace_yaml_text(node)) return pace_yaml_text(node);
     for (size_t i = 0; i < pace_yaml_count(node); i++) {
         const char *key = pace_yaml_key(node, i);
-        if (key && !is_one_of(key, modifiers, sizeof modifiers / sizeof *modifiers)) return key;
+        if (key && !is_one_of(key, modifiers, PACE_COUNT(modifiers))) return key;
     }
     return "";
 }
@@ -545,7 +544,7 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
     const pace_yaml_node *loss = pace_yaml_get(root, "loss"), *blocks = pace_yaml_get(root, "blocks");
     uint32_t current = 0;
     for (size_t i = 0; i < pace_yaml_count(root); i++)
-        if (!is_one_of(pace_yaml_key(root, i), top_keys, sizeof top_keys / sizeof *top_keys))
+        if (!is_one_of(pace_yaml_key(root, i), top_keys, PACE_COUNT(top_keys)))
             return pace_yaml_fail(reader->yaml, pace_yaml_item(root, i), "unknown member \"%.80s\" of a model",
                                   pace_yaml_key(root, i));
     if (blocks && !pace_yaml_is_map(blocks)) return fail_at(reader, blocks, "expected a map of blocks");

@@ -1,7 +1,6 @@
 #include "model/setting_hint.h"
 
 #include "base/memory.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "model/config.h"
 

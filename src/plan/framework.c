@@ -12,7 +12,7 @@ static pace_status fail_at(const pace_yaml *yaml, const pace_yaml_node *node, co
 static pace_status read_words(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     pace_config config = pace_config_default();
     static const char *const keys[] = {"execution", "attention", "precision", "recompute"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; i < PACE_COUNT(keys); i++) {
         const char *word = pace_yaml_text_of(node, keys[i]);
         if (!word) return fail_at(yaml, node, keys[i]);
         PACE_TRY(pace_config_set(&config, keys[i], word));
@@ -110,9 +110,9 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
     if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");
     snprintf(out->name, sizeof out->name, "%s", name);
     out->about = pace_yaml_text_of(node, "about");
-    PACE_TRY(read_numbers(needed, sizeof needed / sizeof *needed, false, yaml, node));
+    PACE_TRY(read_numbers(needed, PACE_COUNT(needed), false, yaml, node));
     out->adapter_launch_s = out->launch_s;
-    PACE_TRY(read_numbers(others, sizeof others / sizeof *others, true, yaml, node));
+    PACE_TRY(read_numbers(others, PACE_COUNT(others), true, yaml, node));
     PACE_TRY(read_zero_stages(out, yaml, node));
     PACE_TRY(read_schedules(out, yaml, node));
     return read_words(out, yaml, node);
@@ -133,7 +133,7 @@ static pace_status read_held(pace_frameworks *out) {
     const pace_yaml_node *held = pace_yaml_get(pace_yaml_root(out->yaml), "held");
     static const char *const keys[] = {"workspace", "workspace_hopper", "context", "communicators"};
     double bytes[] = {0, 0, 0, 0};
-    for (size_t i = 0; held && i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; held && i < PACE_COUNT(keys); i++) {
         const pace_yaml_node *value = pace_yaml_get(pace_yaml_get(held, keys[i]), "bytes");
         if (!value) return fail_at(out->yaml, held, keys[i]);
         PACE_TRY(pace_yaml_number(&bytes[i], out->yaml, value));
@@ -168,7 +168,7 @@ static pace_status read_all(pace_frameworks *out) {
                    {"plan_samples", "plan_samples: {value: ...}", &out->plan_samples},
                    {"plan_tie", "plan_tie: {value: ...}", &out->plan_tie},
                    {"plan_spread", "plan_spread: {value: ...}", &out->plan_spread}};
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+    for (size_t i = 0; i < PACE_COUNT(figures); i++) {
         const pace_yaml_node *value = pace_yaml_get(pace_yaml_get(root, figures[i].key), "value");
         if (!value) return fail_at(out->yaml, root, figures[i].expected);
         PACE_TRY(pace_yaml_number(figures[i].into, out->yaml, value));
@@ -185,7 +185,7 @@ static pace_status read_spreads(pace_step_spreads *out, const pace_yaml *yaml) {
                 {"stream", &out->stream},   {"inside", &out->inside},
                 {"between", &out->between}, {"launch", &out->launch},
                 {"step", &out->step},       {"rest", &out->rest}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    for (size_t i = 0; i < PACE_COUNT(keys); i++) {
         const pace_yaml_node *value = pace_yaml_get(spreads, keys[i].key);
         if (!value) return fail_at(yaml, spreads ? spreads : root, "spreads of all parts of a step");
         PACE_TRY(pace_yaml_number(keys[i].into, yaml, value));

@@ -73,7 +73,7 @@ static pace_status host_of(pace_host_costs *costs, const pace_framework *framewo
                  {"cudaGraphLaunch", launch_s},     {"dispatch", launch_s + framework->dispatch_s},
                  {"cudaDeviceSynchronize", 0},      {adapter_call, framework->adapter_launch_s},
                  {between_steps, framework->step_s}};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    for (size_t i = 0; i < PACE_COUNT(calls); i++)
         PACE_TRY(pace_host_costs_add(costs, PACE_T4, calls[i].call, (pace_host_cost){calls[i].s * 1e9, 0, 1}));
     return PACE_OK;
 }

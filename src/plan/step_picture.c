@@ -214,7 +214,7 @@ static pace_status set_hosts(pace_host_costs *costs, const picture *p, const dra
                    {calls[PACE_TURN_WEIGHTS], 0},
                    {copies, fmax(d->times->input_host_s[0], d->times->input_host_s[1])},
                    {ends, p->beside.other_s + d->times->end_host_s + d->times->update_host_s}};
-    for (size_t i = 0; i < sizeof calls_s / sizeof *calls_s; i++)
+    for (size_t i = 0; i < PACE_COUNT(calls_s); i++)
         PACE_TRY(
             pace_host_costs_add(costs, PACE_T4, calls_s[i].call, (pace_host_cost){longer * calls_s[i].s * 1e9, 0, 1}));
     return PACE_OK;

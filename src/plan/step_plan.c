@@ -1,7 +1,6 @@
 /* What a configuration fixes about a step: stages, exchanges of gradients and parameters, memory. */
 #include "plan/step_plan.h"
 
-#include "base/numbers.h"
 #include "cost/formula.h"
 #include "model/emit.h"
 #include "plan/step_offload.h"

@@ -26,7 +26,6 @@ double pace_step_spread(const pace_step_plan *plan, const pace_step_spreads *spr
     pace_step_factors none = pace_step_factors_none();
     double total_s = pace_step_compose(plan, &none).total_s, sum = spreads->rest * spreads->rest;
     if (!(total_s > 0) || !(sum > 0)) return 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        sum += variance(plan, parts[i].factor, parts[i].spread, total_s);
+    for (size_t i = 0; i < PACE_COUNT(parts); i++) sum += variance(plan, parts[i].factor, parts[i].spread, total_s);
     return sqrt(sum);
 }

@@ -167,7 +167,7 @@ static void add_turns(pace_step_time *t, const pace_step_plan *plan) {
     double *late_s = plan->config.pp > 1 ? &t->bubble_s : &t->host_s,
            *less_s[] = {&t->host_s, &t->data_s, &t->compute_s};
     *late_s += plan->turns_s;
-    for (size_t i = 0; i < sizeof less_s / sizeof *less_s && *late_s < 0; i++) {
+    for (size_t i = 0; i < PACE_COUNT(less_s) && *late_s < 0; i++) {
         double taken_s = fmin(-*late_s, larger(0, *less_s[i]));
         if (less_s[i] != late_s) *less_s[i] -= taken_s, *late_s += taken_s;
     }

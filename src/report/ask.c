@@ -109,7 +109,7 @@ static pace_status check_fit_fields(const pace_question *question) {
                                             {"profiler", "rows about a profiler"}};
     const pace_row_kind *kind;
     PACE_TRY(pace_asked_row_kind(&kind, question, question->inputs.items[0], false));
-    return pace_asked_check_fields(question, kind->name, kinds, sizeof kinds / sizeof *kinds);
+    return pace_asked_check_fields(question, kind->name, kinds, PACE_COUNT(kinds));
 }
 
 static pace_status ask_fit(pace_report **out, const pace_question *question) {
@@ -158,7 +158,7 @@ static pace_status ask_tune(pace_report **out, const pace_question *question) {
                                  PACE_ASKED(text, collective), PACE_ASKED(text, bytes),
                                  PACE_ASKED(text, nodes),      PACE_ASKED(text, library),
                                  PACE_ASKED(text, dialect)};
-    for (size_t i = 0; options.table && i < sizeof fields / sizeof *fields; i++)
+    for (size_t i = 0; options.table && i < PACE_COUNT(fields); i++)
         if (pace_question_has(question, fields[i]))
             return pace_fail(PACE_E_USAGE, "%s: has no effect on a table of choices that were measured", fields[i]);
     return pace_tune(out, &options);
@@ -213,7 +213,7 @@ static const struct {
 static pace_status ask_engine(pace_report **out, size_t *missed, const pace_question *question) {
     const char *verb = question->verb->name;
     size_t inputs = question->inputs.count;
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+    for (size_t i = 0; i < PACE_COUNT(verbs); i++) {
         if (strcmp(verbs[i].verb, verb) != 0) continue;
         if (inputs == 0 && verbs[i].least > 0)
             return pace_fail(PACE_E_USAGE, "expected %s, found none", verbs[i].expected);

@@ -99,7 +99,7 @@ static pace_status check_fields(const pace_question *question, const char *asked
                                             {"iterations", "times of iterations"},
                                             {"pods", "pods and nodes"},
                                             {"synthesize", "jobs that are made up (" PACE_FIELD "synthesize)"}};
-    return pace_asked_check_fields(question, asked, kinds, sizeof kinds / sizeof *kinds);
+    return pace_asked_check_fields(question, asked, kinds, PACE_COUNT(kinds));
 }
 
 pace_status pace_ask_fleet(pace_report **out, const pace_question *question) {

@@ -24,7 +24,7 @@ static const pace_asked_kind kinds[] = {
     {"rows.scaling", "a table about steps of several workers"},
     {"rows.job", "a table about jobs"},
 };
-enum { KIND_WORDS = sizeof kinds / sizeof *kinds };
+enum { KIND_WORDS = PACE_COUNT(kinds) };
 
 static bool is_scaling(const pace_question *question) {
     pace_words set = pace_question_words(question, "set");

@@ -61,7 +61,7 @@ static const struct {
     {"tdp_w", "Design power", offsetof(pace_device, tdp_w), 1, "W"},
 };
 
-enum { FIGURES = sizeof figures / sizeof *figures, MOST_SOURCES = FIGURES + 2 * PACE_PRECISIONS + 1 };
+enum { FIGURES = PACE_COUNT(figures), MOST_SOURCES = FIGURES + 2 * PACE_PRECISIONS + 1 };
 
 /* One device and the sources met so far; the first is the entry's own. */
 typedef struct {

@@ -4,7 +4,6 @@
 #include "model/model_catalog.h"
 #include "model/model_settings.h"
 #include "ask/predict/step_ask.h"
-#include "base/numbers.h"
 #include "report/engines.h"
 #include "report/show.h"
 #include "report/table.h"

@@ -148,7 +148,7 @@ char *pace_show_label(const char *key) {
                                            {"idle_input", "idle: input"},
                                            {"idle_other", "idle, cause unknown"},
                                            {"before it", "gap before"}};
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+    for (size_t i = 0; i < PACE_COUNT(WORDS); i++)
         if (strcmp(key, WORDS[i][0]) == 0) return pace_show_clean(WORDS[i][1]);
     char *label = pace_show_clean(key);
     if (!label) return NULL;
@@ -214,9 +214,9 @@ size_t pace_code_width(uint32_t code) {
     static const uint32_t WIDE[][2] = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},  {0xf900, 0xfaff},
                                        {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},  {0x1f300, 0x1f64f},
                                        {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd}};
-    for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++)
+    for (size_t i = 0; i < PACE_COUNT(NONE); i++)
         if (code >= NONE[i][0] && code <= NONE[i][1]) return 0;
-    for (size_t i = 0; i < sizeof WIDE / sizeof *WIDE; i++)
+    for (size_t i = 0; i < PACE_COUNT(WIDE); i++)
         if (code >= WIDE[i][0] && code <= WIDE[i][1]) return 2;
     return 1;
 }
@@ -253,7 +253,7 @@ static const char *word_for_people(const char *word) {
         {"compute", "compute bound"}, {"memory", "memory bound"},      {"copy", "copies"},
         {"t1", "between operators"},  {"t2", "before its first call"}, {"t3", "after its last call"},
         {"t4", "in the call"},        {"t5", "between its calls"}};
-    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+    for (size_t i = 0; i < PACE_COUNT(WORDS); i++)
         if (strcmp(word, WORDS[i][0]) == 0) return WORDS[i][1];
     return word;
 }

@@ -30,7 +30,7 @@ pace_status pace_graph_lanes_of(pace_graph_lanes *out, const pace_graph *graph) 
 
 void pace_graph_lanes_free(pace_graph_lanes *lanes) {
     pace_lane_lists *const all[] = {&lanes->nodes, &lanes->launches, &lanes->kernels};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < PACE_COUNT(all); i++) {
         PACE_FREE(all[i]->first, all[i]->items);
     }
     *lanes = (pace_graph_lanes){0};

@@ -163,7 +163,7 @@ static bool optimizer(pace_op *op) {
         double flop, reads, writes;
     } known[] = {{"adam", 12, 4, 3}, {"momentum", 4, 3, 2}, {"lamb", 20, 9, 4}}; /* LAMB: model/lower_update.c */
     double flop = 2, reads = 2, writes = 1;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    for (size_t i = 0; i < PACE_COUNT(known); i++)
         if (pace_starts(op->kind, known[i].kind))
             flop = known[i].flop, reads = known[i].reads, writes = known[i].writes;
     op->flop = op->size[0] * flop;

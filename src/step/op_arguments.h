@@ -54,10 +54,10 @@ static inline void pace_draft_reads_all(pace_op_draft *draft, const pace_op_shap
 }
 
 /* The sizes of the family, in the order of op.h; the rest are 0. */
-#define PACE_SIZES(draft, ...)                                                                            \
-    do {                                                                                                  \
-        const double sizes_[] = {__VA_ARGS__};                                                            \
-        for (size_t k_ = 0; k_ < sizeof sizes_ / sizeof *sizes_; k_++) (draft)->op.size[k_] = sizes_[k_]; \
+#define PACE_SIZES(draft, ...)                                                                \
+    do {                                                                                      \
+        const double sizes_[] = {__VA_ARGS__};                                                \
+        for (size_t k_ = 0; k_ < PACE_COUNT(sizes_); k_++) (draft)->op.size[k_] = sizes_[k_]; \
     } while (0)
 
 static inline void pace_draft_of(pace_op_draft *draft, const pace_op_shapes *shapes, int at) {

@@ -32,7 +32,7 @@ static unsigned char bytes_of_type(const char *text, size_t length) {
         text += sizeof list - 1;
         length -= sizeof list; /* and its bracket */
     }
-    for (size_t i = 0; i < sizeof element_types / sizeof *element_types; i++)
+    for (size_t i = 0; i < PACE_COUNT(element_types); i++)
         if (pace_span_is(text, length, element_types[i].type)) return element_types[i].bytes;
     return 0;
 }

@@ -153,7 +153,7 @@ static const pace_op_rule rules[] = {
 
 /* Copies the row that has the name, and says which of its names that was. */
 static bool find_exact(pace_op_rule *out, const char *name, size_t length) {
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    for (size_t i = 0; i < PACE_COUNT(rules); i++) {
         size_t prefix = strlen(rules[i].prefix);
         if (length <= prefix || memcmp(name, rules[i].prefix, prefix) != 0) continue;
         const char *listed = pace_span_listed(name + prefix, length - prefix, rules[i].names);

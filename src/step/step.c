@@ -10,7 +10,7 @@ const char *const pace_stage_names[PACE_STAGES] = {"input",  "forward", "recompu
 
 bool pace_name_is_label(const char *name) {
     static const char *const labels[] = {"##", "module::", "DLRM ", "DistributedDataParallel"};
-    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+    for (size_t i = 0; i < PACE_COUNT(labels); i++)
         if (name[0] == labels[i][0] && pace_starts(name, labels[i])) return true;
     return pace_name_marks_step(name);
 }
@@ -94,7 +94,7 @@ bool pace_name_wraps_compiled(const char *name) {
                                            "CompiledFunction",      "OptimizedModule",
                                            "TorchDynamo",           "Pregraph bytecode",
                                            "AOTDispatcher Runtime"};
-    for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
+    for (size_t i = 0; i < PACE_COUNT(wrappers); i++)
         if (name[0] == wrappers[i][0] && pace_starts(name, wrappers[i])) return true;
     return false;
 }
@@ -159,7 +159,7 @@ static int64_t element_bytes(const char *dtype) {
         const char *name;
         int64_t bytes;
     } sizes[] = {{"Float", 4}, {"Int", 4}, {"Half", 2}, {"BFloat16", 2}, {"Short", 2}, {"Double", 8}, {"Long", 8}};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < PACE_COUNT(sizes); i++)
         if (strcmp(dtype, sizes[i].name) == 0) return sizes[i].bytes;
     return 1;
 }

@@ -1,5 +1,4 @@
 #include "step/step_parts.h"
-#include "base/numbers.h"
 
 #include <stddef.h>
 

@@ -1,4 +1,5 @@
 /* Module: approaches over MPI alone (Debian package libopenmpi-dev). */
+#include "base/memory.h"
 #include "../gradient_exchange.h"
 
 extern const pace_exchanger pace_exchanger_baidu_mpi, pace_exchanger_horovod_mpi, pace_exchanger_device_peers;
@@ -6,5 +7,5 @@ extern const pace_exchanger pace_exchanger_baidu_mpi, pace_exchanger_horovod_mpi
 const pace_exchanger *pace_train_exchanger(size_t i) {
     static const pace_exchanger *const all[] = {&pace_exchanger_baidu_mpi, &pace_exchanger_horovod_mpi,
                                                 &pace_exchanger_device_peers};
-    return i < sizeof all / sizeof *all ? all[i] : NULL;
+    return i < PACE_COUNT(all) ? all[i] : NULL;
 }

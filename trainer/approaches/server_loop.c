@@ -1,5 +1,6 @@
 #include "server_loop.h"
 
+#include "base/memory.h"
 #include "base/print.h"
 #include "server_store.h"
 #include "store_wire.h"
@@ -220,7 +221,7 @@ int pace_server_open(pace_server **out, const char *interface, int port, const p
         {.type = GRPC_ARG_INTEGER, .key = (char *)GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, .value.integer = -1},
         {.type = GRPC_ARG_INTEGER, .key = (char *)GRPC_ARG_ALLOW_REUSEPORT, .value.integer = 0},
     };
-    grpc_channel_args all = {sizeof arguments / sizeof *arguments, arguments};
+    grpc_channel_args all = {PACE_COUNT(arguments), arguments};
     char address[128];
     pace_server *s = calloc(1, sizeof *s);
     if (!s) return 0;

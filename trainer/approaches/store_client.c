@@ -1,4 +1,5 @@
 #include "store_client.h"
+#include "base/memory.h"
 
 #include "shards.h"
 #include "store_wire.h"
@@ -193,7 +194,7 @@ static pace_result connect(pace_store_client *c) {
         {.type = GRPC_ARG_INTEGER, .key = (char *)GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, .value.integer = -1},
         {.type = GRPC_ARG_INTEGER, .key = (char *)GRPC_ARG_ENABLE_HTTP_PROXY, .value.integer = 0},
     };
-    grpc_channel_args all = {sizeof arguments / sizeof *arguments, arguments};
+    grpc_channel_args all = {PACE_COUNT(arguments), arguments};
     grpc_channel_credentials *anybody = grpc_insecure_credentials_create();
     c->queue = grpc_completion_queue_create_for_next(NULL);
     for (int s = 0; s < c->is.servers; s++)

@@ -21,7 +21,7 @@ static const activation activations[] = {
 };
 
 static const activation *activation_of(net *n, const node *of) {
-    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
+    for (size_t i = 0; i < PACE_COUNT(activations); i++)
         if (strcmp(activations[i].word, of->layer->word) == 0) return &activations[i];
     net_refuse(n, of, "oneDNN has no such activation");
     return NULL;

@@ -6,7 +6,7 @@
 /* Rates of matrix units, from the slowest precision that trains on them to the fastest. */
 static void take_device(pace_usage_rates *out, const pace_device *device) {
     static const pace_precision precisions[] = {PACE_FP32_MATRIX, PACE_TF32, PACE_FP16, PACE_BF16, PACE_FP8};
-    for (size_t i = 0; i < sizeof precisions / sizeof *precisions; i++) {
+    for (size_t i = 0; i < PACE_COUNT(precisions); i++) {
         double rate = device->flop_per_s[precisions[i]];
         if (!(rate > 0)) continue;
         out->flop_per_s_low = fmin(out->flop_per_s_low, rate); /* fmin and fmax leave NAN out */

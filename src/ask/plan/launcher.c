@@ -39,7 +39,7 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
                    {"layers_uneven", uneven},
                    {"layers_even", !uneven},
                    {"layers_of_chunk", (l->layers + 2 * ends) / (c->pp * c->vpp)}};
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+    for (size_t i = 0; i < PACE_COUNT(figures); i++)
         if (pace_span_is(name, length, figures[i].name)) {
             *out = figures[i].value;
             return true;

@@ -2,7 +2,6 @@
 
 #include "ask/plan/launch_words.h"
 #include "base/decimal.h"
-#include "base/numbers.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/yaml_member.h"

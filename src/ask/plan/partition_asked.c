@@ -67,7 +67,7 @@ static pace_status choose_batch(pace_partition_asked *a, pace_partition_case *c,
 /* One configuration: 1 of what nobody says, and a server where replicas or segments of convolutions need one. */
 static void fix_one(pace_partition_asked *a) {
     double *const fields[] = {&a->fixed.replicas, &a->fixed.workers, &a->fixed.threads};
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+    for (size_t i = 0; i < PACE_COUNT(fields); i++)
         if (*fields[i] <= 0) *fields[i] = 1;
     if (a->fixed.servers < 0) a->fixed.servers = a->fixed.replicas > 1 ? 1 : 0;
 }

@@ -57,7 +57,7 @@ static pace_status read_word(pace_partition_settings *s, const char *word) {
     } numbers[] = {{"dp", &s->fixed.replicas, 1},     {"tp", &s->fixed.workers, 1},
                    {"threads", &s->fixed.threads, 1}, {"servers", &s->fixed.servers, 0},
                    {"staleness", &s->staleness, 1},   {"global_batch", &s->global_batch, 1}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < PACE_COUNT(numbers); i++)
         if (strcmp(key, numbers[i].key) == 0) return read_whole(numbers[i].value, key, value, numbers[i].least);
     if (strcmp(key, "exchange") == 0) return read_exchange(&s->exchange, value);
     if (strcmp(key, "segments") == 0) return read_segments(s, value);

@@ -1,6 +1,5 @@
 #include "ask/plan/plan_words.h"
 #include "base/decimal.h"
-#include "base/numbers.h"
 #include "base/print.h"
 #include "machine/machine.h"
 

@@ -278,7 +278,7 @@ static pace_status read_nodes(numbers *out, const char *text, const pace_machine
 /* Those that a plug-in is asked about. */
 static const pace_collective tuned[] = {PACE_ALLREDUCE, PACE_ALLGATHER, PACE_REDUCESCATTER, PACE_BROADCAST,
                                         PACE_REDUCE};
-enum { TUNED = sizeof tuned / sizeof *tuned };
+enum { TUNED = PACE_COUNT(tuned) };
 
 static pace_status add_collective(numbers *out, const char *word) {
     pace_collective found;

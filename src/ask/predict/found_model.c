@@ -132,7 +132,7 @@ static int optimizer_of(const pace_graph *graph) {
                  {"step#SGD.", PACE_SGD},
                  {"LAMB.step", PACE_LAMB}};
     for (size_t i = 0; i < graph->nodes.count; i++)
-        for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        for (size_t k = 0; k < PACE_COUNT(known); k++)
             if (strstr(pace_names_text(&graph->names, graph->nodes.items[i].name), known[k].name))
                 return (int)known[k].optimizer;
     return PACE_NOT_RECORDED;

@@ -16,7 +16,7 @@ static const struct {
 static pace_status find_schema(void *out, const pace_yaml *yaml) {
     const char *schema = pace_yaml_text_of(pace_yaml_root(yaml), "schema");
     int *number = out;
-    for (*number = 0; *number < (int)(sizeof documents / sizeof *documents); ++*number)
+    for (*number = 0; *number < (int)(PACE_COUNT(documents)); ++*number)
         if (schema && strcmp(schema, documents[*number].schema) == 0) return PACE_OK;
     return pace_yaml_fail(yaml, pace_yaml_root(yaml),
                           "expected a fit as paceline fit writes it, found the schema \"%.40s\"",

@@ -1,5 +1,4 @@
 #include "ask/predict/setting_effects.h"
-#include "base/numbers.h"
 #include "cost/formula.h"
 #include "model/model_settings.h"
 

@@ -48,7 +48,7 @@ static void fill(pace_config *config, const pace_config *usual) {
                            &config->execution, &config->attention, &config->layout};
     const int values[] = {usual->optimizer, usual->precision, usual->recompute,
                           usual->execution, usual->attention, usual->layout};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+    for (size_t i = 0; i < PACE_COUNT(values); i++)
         if (*fields[i] == UNSAID) *fields[i] = values[i];
     if (config->zero_stage == UNSAID) config->zero_stage = usual->zero_stage;
     if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;

@@ -123,7 +123,7 @@ static bool by_offloading(change *out, search *s) {
 static bool one_change(char out[PACE_REMEDY_TEXT], search *s) {
     static bool (*const ways[])(change * out, search * s) = {by_batch, by_recomputing, by_sharding, by_splitting,
                                                              by_offloading};
-    enum { WAYS = sizeof ways / sizeof *ways };
+    enum { WAYS = PACE_COUNT(ways) };
     change found[WAYS];
     size_t count = 0;
     *out = '\0';

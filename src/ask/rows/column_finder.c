@@ -20,7 +20,7 @@ typedef struct {
 static span bare_name(const char *text) {
     static const char *const before[] = {"numberof", "noof", "num", "total"};
     const char *end = text + strcspn(text, "([");
-    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+    for (size_t i = 0; i < PACE_COUNT(before); i++) {
         const char *rest = pace_behind_letters(text, end, before[i]);
         if (rest && pace_first_letter(rest, end) < end) text = rest;
     }

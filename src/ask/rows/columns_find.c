@@ -98,7 +98,7 @@ static bool is_order(char out[8], const char *name) {
         if (n == sizeof letters - 1) return false;
         letters[n++] = (char)(*name | 0x20);
     }
-    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+    for (size_t i = 0; i < PACE_COUNT(orders); i++)
         if (strcmp(orders[i], letters) == 0) {
             memcpy(out, letters, sizeof letters);
             return true;
@@ -128,9 +128,9 @@ static pace_status find_all(pace_columns *columns, const pace_csv *csv) {
                  {"dtype", &columns->dtype},     {"pass", &columns->pass},       {"layout", &columns->layout},
                  {"trans_a", &columns->trans_a}, {"trans_b", &columns->trans_b}, {"unit", &columns->unit},
                  {"window", &columns->window}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) *words[i].column = column_of(columns, csv, words[i].key);
+    for (size_t i = 0; i < PACE_COUNT(words); i++) *words[i].column = column_of(columns, csv, words[i].key);
     const pace_yaml_node *sizes = member(columns, "sizes");
-    if (!pace_yaml_is_list(sizes) || pace_yaml_count(sizes) > sizeof columns->layouts / sizeof *columns->layouts)
+    if (!pace_yaml_is_list(sizes) || pace_yaml_count(sizes) > PACE_COUNT(columns->layouts))
         return pace_yaml_fail(columns->yaml, pace_yaml_root(columns->yaml), "expected a list \"sizes\" of families");
     for (size_t i = 0; i < pace_yaml_count(sizes); i++) {
         PACE_TRY(find_layout(&columns->layouts[i], columns, csv, pace_yaml_item(sizes, i)));

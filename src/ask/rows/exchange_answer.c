@@ -2,7 +2,6 @@
 #include "ask/rows/exchange_stack.h"
 #include "ask/rows/fit_system.h"
 #include "ask/rows/row_kind.h"
-#include "base/numbers.h"
 
 #include <stdio.h>
 #include <string.h>

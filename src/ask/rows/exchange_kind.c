@@ -84,7 +84,7 @@ static void say_unused(pace_row_answer *out, const exchanges *e, const pace_exch
                             row->said_channels && !curves ? "channels" : "",
                             row->said_dtype && !curves ? "dtype" : "",
                             curves ? "" : row->unused_variant};
-    pace_row_say_unused(out, unused, sizeof unused / sizeof *unused);
+    pace_row_say_unused(out, unused, PACE_COUNT(unused));
 }
 
 static void answer_row(pace_row_answer *out, void *state, size_t table, size_t question) {

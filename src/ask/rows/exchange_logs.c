@@ -1,5 +1,4 @@
 #include "ask/rows/exchange_logs.h"
-#include "base/numbers.h"
 #include "base/decimal.h"
 #include "base/yaml.h"
 
@@ -44,7 +43,7 @@ static void find_collective(log_reader *r, const char *text, const pace_exchange
     static const char *const programs[] = {"all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "alltoall_perf",
                                            "broadcast_perf",  "sendrecv_perf",   "reduce_perf"};
     if (defaults->collective) r->knows_collective = pace_collective_find(&r->common.collective, defaults->collective);
-    for (size_t i = 0; i < sizeof programs / sizeof *programs && !r->knows_collective; i++)
+    for (size_t i = 0; i < PACE_COUNT(programs) && !r->knows_collective; i++)
         if (strstr(text, programs[i])) r->knows_collective = pace_collective_find(&r->common.collective, programs[i]);
     if (r->knows_collective) return;
     const char *base = strrchr(r->rows->name, '/');

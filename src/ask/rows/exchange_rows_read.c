@@ -91,7 +91,7 @@ static pace_status find_columns(reader *r, pace_catalog *catalog) {
         {.key = "channels", .column = &r->channels}};
     const char *name = r->rows->csv.name;
     pace_unit_column bytes = find_with_unit(r, "bytes", "sizes");
-    PACE_TRY(pace_wanted_columns_find(catalog, "exchange", &r->rows->csv, wanted, sizeof wanted / sizeof *wanted));
+    PACE_TRY(pace_wanted_columns_find(catalog, "exchange", &r->rows->csv, wanted, PACE_COUNT(wanted)));
     r->bytes = bytes.column;
     r->bytes_unit = bytes.unit > 0 ? bytes.unit : 1;
     find_measured(r);
@@ -154,7 +154,7 @@ static double element_bytes(const char *dtype) {
     if (pace_strncasecmp(dtype, "f8", 2) == 0 || pace_strncasecmp(dtype, "fp8_", 4) == 0 ||
         pace_strncasecmp(dtype, "float8_", 7) == 0)
         return 1;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    for (size_t i = 0; i < PACE_COUNT(table); i++)
         if (pace_strcasecmp(table[i].word, dtype) == 0) return table[i].bytes;
     return 0;
 }
@@ -213,7 +213,7 @@ static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
 
 static bool is_library_choice(const char *text) {
     static const char *const own[] = {"auto", "default", "any", "none", "-", "nan", "n/a"};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+    for (size_t i = 0; i < PACE_COUNT(own); i++)
         if (pace_strcasecmp(text, own[i]) == 0) return true;
     return false;
 }

@@ -22,9 +22,9 @@ static int minor_of(const char *text) {
 pace_nccl_stack pace_exchange_stack_of(const char *system, const char *variant) {
     static const char *const frameworks[] = {"torch", "tensorflow", "horovod", "deepspeed", "paddle", "mxnet", "jax"};
     static const char *const one[] = {"1 process", "one process", "single process", "single-process"};
-    for (size_t i = 0; i < sizeof one / sizeof *one; i++)
+    for (size_t i = 0; i < PACE_COUNT(one); i++)
         if (has(system, one[i]) || has(variant, one[i])) return PACE_STACK_ONE_PROCESS;
-    for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++)
+    for (size_t i = 0; i < PACE_COUNT(frameworks); i++)
         if (has(variant, frameworks[i])) return PACE_STACK_FRAMEWORK;
     int minor = minor_of(variant);
     return minor < 0 ? PACE_STACK_UNSAID : minor >= FIRST_CURRENT_MINOR ? PACE_STACK_CURRENT : PACE_STACK_OLDER;

@@ -29,7 +29,7 @@ static pace_status find_columns(table *t, pace_iteration_rows *rows, pace_catalo
                                          {.key = "iteration", .column = &t->iteration},
                                          {.key = "time", .column = &t->time, .unit_s = &t->scale},
                                          {.key = "time_without_unit", .column = &plain}};
-    PACE_TRY(pace_wanted_columns_find(catalog, "iteration", &t->csv, wanted, sizeof wanted / sizeof *wanted));
+    PACE_TRY(pace_wanted_columns_find(catalog, "iteration", &t->csv, wanted, PACE_COUNT(wanted)));
     snprintf(rows->unit, sizeof rows->unit, "%s", t->time >= 0 ? "s" : "unit");
     if (t->time >= 0) return PACE_OK;
     t->time = plain;

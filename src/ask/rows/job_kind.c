@@ -270,7 +270,7 @@ static int claims(const pace_columns *columns, const pace_csv *csv) {
     static const char *const words[] = {"flop", "memory_access_bytes", "weight_traffic_bytes", "cnodes"};
     unsigned there = 0;
     (void)columns;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < PACE_COUNT(words); i++)
         for (size_t c = 0; c < csv->columns; c++) there += pace_same_word(words[i], pace_csv_name(csv, c));
     return there >= 2 ? 60 : 0;
 }
@@ -286,7 +286,7 @@ static const pace_column answer_columns[] = {
 const pace_row_kind pace_job_kind = {.name = "job",
                                      .title = "Fit of jobs",
                                      .columns = answer_columns,
-                                     .column_count = sizeof answer_columns / sizeof *answer_columns,
+                                     .column_count = PACE_COUNT(answer_columns),
                                      .claims = claims,
                                      .open = open_jobs,
                                      .close = close_jobs,

@@ -60,7 +60,7 @@ static pace_status find_layout(layout *out, pace_catalog *catalog, pace_job_rows
     rows->unit_s = out->factor[PACE_JOB_STEP_S];
     memcpy(rows->unit, out->unit, sizeof rows->unit);
     if (out->architecture < 0) return fail_missing(csv, "architecture");
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+    for (size_t i = 0; i < PACE_COUNT(needed); i++)
         if (out->value[needed[i]] < 0) return fail_missing(csv, pace_job_column_names[needed[i]]);
     return PACE_OK;
 }

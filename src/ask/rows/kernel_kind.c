@@ -175,7 +175,7 @@ static void put_family(pace_findings *out, const pace_fit_family *family) {
     pace_found_cell_text(out, pace_op_family_name(family->family));
     pace_found_cell_number(out, (double)family->rows);
     pace_found_cell_number(out, (double)score->held_out);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+    for (size_t i = 0; i < PACE_COUNT(figures); i++)
         pace_found_cell_number(out, score->held_out > 0 ? figures[i] : NAN);
 }
 

@@ -5,7 +5,6 @@
 #include "ask/rows/measured_columns.h"
 #include "ask/rows/shape_text.h"
 #include "base/print.h"
-#include "base/numbers.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -47,7 +46,7 @@ static bool is_place(const char *name) {
     static const char *const places[] = {"cuda", "gpu", "hip", "rocm", "xpu", "hpu", "default", "none", "nan", "n/a"};
     size_t length = strcspn(name, ":");
     if (strspn(name, "0123456789") == strlen(name)) return true;
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    for (size_t i = 0; i < PACE_COUNT(places); i++)
         if (strlen(places[i]) == length && pace_strncasecmp(name, places[i], length) == 0) return true;
     return false;
 }

@@ -22,7 +22,7 @@ static pace_status find_columns(table *out, pace_catalog *catalog, const pace_cs
                                          {.key = "mean", .column = &out->mean, .unit_s = &out->mean_s, .needed = true},
                                          {.key = "std", .column = &out->std, .unit_s = &out->std_s}};
     out->csv = csv;
-    return pace_wanted_columns_find(catalog, "overhead", csv, wanted, sizeof wanted / sizeof *wanted);
+    return pace_wanted_columns_find(catalog, "overhead", csv, wanted, PACE_COUNT(wanted));
 }
 
 static pace_status read_row(pace_host_samples *samples, const table *t, size_t row) {

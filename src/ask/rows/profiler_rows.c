@@ -15,7 +15,7 @@ static pace_status read_rows(pace_profiler_rows *rows, pace_catalog *catalog, co
         {.key = "events", .column = &events, .needed = true},
         {.key = "profiled", .column = &profiled, .unit_s = &profiled_s, .needed = true},
         {.key = "unprofiled", .column = &unprofiled, .unit_s = &unprofiled_s, .needed = true}};
-    PACE_TRY(pace_wanted_columns_find(catalog, "profiler", csv, wanted, sizeof wanted / sizeof *wanted));
+    PACE_TRY(pace_wanted_columns_find(catalog, "profiler", csv, wanted, PACE_COUNT(wanted)));
     for (size_t i = 0; i < csv->rows; i++) {
         pace_profiler_row row;
         PACE_TRY(pace_csv_figure(&row.events, csv, i, events, NAN));

@@ -8,4 +8,4 @@ static const pace_row_kind *const kinds[] = {&pace_kernel_kind,  &pace_exchange_
                                              &pace_scaling_kind, &pace_job_kind,      &pace_overhead_kind,
                                              &pace_profiler_kind};
 
-const pace_row_kinds pace_all_row_kinds = {kinds, sizeof kinds / sizeof *kinds};
+const pace_row_kinds pace_all_row_kinds = {kinds, PACE_COUNT(kinds)};

@@ -18,7 +18,7 @@ static const struct {
                {"jitter", offsetof(pace_scaling_fit, jitter), -1, 1},
                {"fixed_s", offsetof(pace_scaling_fit, fixed_s), 0, 1e6}};
 
-enum { FIGURES = sizeof figures / sizeof *figures };
+enum { FIGURES = PACE_COUNT(figures) };
 
 static pace_status write_fit(pace_sink *sink, void *context) {
     const pace_scaling_fit *fit = context;

@@ -79,7 +79,7 @@ static void say_how(pace_row_answer *out, const pace_scaling_asked *asked, const
     if (asked->took_on) snprintf(out->status, sizeof out->status, "took --on for \"%.80s\"", row->machine);
     else if (row->batch_assumed) pace_snprintf(out->status, sizeof out->status, "assumed a batch of %g", row->batch);
     else snprintf(out->status, sizeof out->status, "ok");
-    pace_row_say_unused(out, unused, sizeof unused / sizeof *unused);
+    pace_row_say_unused(out, unused, PACE_COUNT(unused));
 }
 
 /* In the table's own measure; the slow end of the step is the low end of a rate. */
@@ -172,7 +172,7 @@ static void put_factors(pace_findings *out, const pace_scaling_fit *fit) {
                {"seconds of every step besides", fit->fixed_s},
                {"jitter, a share of the step", fit->jitter}}; /* last: below 0 it is the approach's own */
     pace_found_factors(out);
-    for (size_t i = 0; i < sizeof all / sizeof *all - (fit->jitter < 0); i++) {
+    for (size_t i = 0; i < PACE_COUNT(all) - (fit->jitter < 0); i++) {
         pace_found_cell_text(out, all[i].name);
         pace_found_cell_number(out, all[i].value);
     }

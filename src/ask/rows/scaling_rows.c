@@ -39,7 +39,7 @@ static pace_status find_columns(reader *r, pace_catalog *catalog, const pace_yam
         {.key = "servers", .column = &r->servers},
         {.key = "one_worker", .column = &r->one_worker}};
     static const char *const measures[PACE_SCALING_MEASURES] = {"rate", "steps_per_s", "step_s"};
-    PACE_TRY(pace_wanted_columns_find(catalog, "scaling", csv, wanted, sizeof wanted / sizeof *wanted));
+    PACE_TRY(pace_wanted_columns_find(catalog, "scaling", csv, wanted, PACE_COUNT(wanted)));
     for (int i = 0; i < PACE_SCALING_MEASURES; i++)
         r->measured[i] = pace_find_column_whole(csv, pace_yaml_get(names, measures[i]));
     r->spread = pace_yaml_get(names, "spread_words");

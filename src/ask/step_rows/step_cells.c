@@ -11,7 +11,7 @@ const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step
     static const char *const silent[] = {"na", "n/a", "-", "nan", "null", "?", "unknown"};
     if (reader->column[column] < 0) return "";
     const char *text = pace_csv_cell(&reader->rows->csv, row, (size_t)reader->column[column]);
-    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+    for (size_t i = 0; i < PACE_COUNT(silent); i++)
         if (pace_strcasecmp(text, silent[i]) == 0) return "";
     return text;
 }

@@ -122,7 +122,7 @@ static void learn_factors(learner *l, unsigned held_out, double prior) {
 /* How firmly factors are held to 1. The formula itself is the first candidate, then each strength without and with
  * offsets of groups. */
 static const double priors[] = {10, 3, 1, 0.3, 0.1};
-enum { PRIORS = sizeof priors / sizeof *priors, CANDIDATES = 1 + 2 * PRIORS };
+enum { PRIORS = PACE_COUNT(priors), CANDIDATES = 1 + 2 * PRIORS };
 
 /* The share of what was learned that is kept. What rows of one model have in common may be that model's alone, so few
  * models, or models that differ, draw factors towards 1: the posterior mean of a shift that all models share. */

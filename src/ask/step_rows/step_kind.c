@@ -72,7 +72,7 @@ static void set_status(pace_row_answer *out, const pace_step_row *row, const pac
     const char *fit = answer->room.of_host ? "does not fit into its host's memory" : fits[answer->fitting];
     const char *again = row->ran ? "assumed that some is recomputed" : "assumed full recomputation";
     const char *notes[] = {fit, answer->recomputed ? again : "", row->status};
-    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++)
+    for (size_t i = 0; i < PACE_COUNT(notes); i++)
         if (*notes[i]) pace_list(out->status, sizeof out->status, "; ", "%s", notes[i]);
     if (!*out->status) snprintf(out->status, sizeof out->status, "ok");
 }

@@ -55,7 +55,7 @@ static bool take_cell(pace_step_row *out, const pace_step_reader *r, size_t row,
 }
 
 bool pace_step_row_check(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+    for (size_t i = 0; i < PACE_COUNT(whole); i++)
         if (!take_cell(out, r, row, whole[i].column, whole[i].name)) return false;
     return take_cell(out, r, row, PACE_STEP_SEQ, "seq");
 }

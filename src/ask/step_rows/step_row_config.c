@@ -117,7 +117,7 @@ static bool is_said(const pace_step_reader *r, size_t row, const pace_step_colum
  * machine was. */
 static double all_devices(pace_step_row *out, const pace_step_reader *r, size_t row) {
     static const pace_step_column ranks[] = {PACE_STEP_N_GPU, PACE_STEP_NODES, PACE_STEP_DP};
-    if (out->config.mode != PACE_TRAINING || is_said(r, row, ranks, sizeof ranks / sizeof *ranks)) return 0;
+    if (out->config.mode != PACE_TRAINING || is_said(r, row, ranks, PACE_COUNT(ranks))) return 0;
     double devices = pace_step_row_devices(r, row), replicas = pace_config_replicas(&out->config, devices);
     if (replicas > 1) pace_step_note(out, "assumed dp %g: all devices", replicas);
     return replicas > 1 ? devices : 0;
@@ -155,7 +155,7 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     const pace_step_column columns[] = {PACE_STEP_TP, PACE_STEP_PP, PACE_STEP_VPP, PACE_STEP_CP, PACE_STEP_EP};
     static const char *const words[] = {"tp", "pp", "vpp", "cp", "ep"};
     const char *text = pace_step_cell(r, row, PACE_STEP_SHARDING);
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+    for (size_t i = 0; i < PACE_COUNT(columns); i++) {
         double value = pace_step_at_least_one(r, row, columns[i]);
         if (value == 0) value = pace_step_degree(text, words[i]);
         *shares[i] = value > 0 ? value : 1;

@@ -2,7 +2,6 @@
 #include "ask/rows/column_finder.h"
 #include "ask/predict/setting_effects.h"
 #include "ask/step_rows/step_cells.h"
-#include "base/numbers.h"
 #include "base/text.h"
 
 #include <string.h>

@@ -109,7 +109,7 @@ static const struct {
     const char *key;
     double unit_s;
 } ratios[] = {{"s_per_step", 1}, {"ms_per_step", 1e-3}, {"min_per_step", 60}};
-enum { RATIOS = sizeof ratios / sizeof *ratios };
+enum { RATIOS = PACE_COUNT(ratios) };
 
 /* Whole names: "s/it", "ms per step". */
 static bool find_ratio(pace_step_reader *r, const pace_yaml_node *names) {

@@ -1,7 +1,6 @@
 /* What a row trains: a model of the catalogue, or one of its templates with the row's sizes. */
 #include "ask/step_rows/step_cells.h"
 #include "base/decimal.h"
-#include "base/numbers.h"
 #include "base/print.h"
 #include "model/adapters.h"
 #include "base/text.h"
@@ -39,7 +38,7 @@ static void set(settings *to, const char *key, double value) {
 /* What a row states of the sizes that a model takes. */
 static void set_stated(settings *with, const pace_step_reader *r, size_t row, const pace_model_called *model) {
     double value;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (size_t i = 0; i < PACE_COUNT(sizes); i++)
         if (pace_model_called_takes(model, sizes[i].key) && has(&value, r, row, sizes[i].column))
             set(with, sizes[i].key, value);
     value = pace_model_name_image(pace_step_cell(r, row, PACE_STEP_MODEL));
@@ -223,7 +222,7 @@ static const pace_model_called *by_sizes(pace_step_row *out, const pace_step_rea
         {"hidden", size.hidden},   {"layers", size.layers}, {"heads", heads}, {"vocab", size.vocab}, {"seq", seq},
         {"experts", size.experts}, {"topk", size.topk},     {"ffn", size.ffn}};
     set_stated(with, r, row, model);
-    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++)
+    for (size_t i = 0; i < PACE_COUNT(derived); i++)
         if (derived[i].value > 0 && pace_model_called_takes(model, derived[i].key))
             set(with, derived[i].key, derived[i].value);
     return model;

@@ -14,7 +14,7 @@ static bool says_suite(const pace_step_reader *r, size_t row, const char *name) 
     if (*suite && (pace_step_says(suite, name) ||
                    !pace_step_says(pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_SUITE]), "suite")))
         return true;
-    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+    for (size_t i = 0; i < PACE_COUNT(cells); i++)
         if (pace_step_says(pace_step_cell(r, row, cells[i]), name)) return true;
     return false;
 }

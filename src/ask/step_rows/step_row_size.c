@@ -12,7 +12,7 @@ static double unit_of(const char *text) {
         const char *word;
         double billions;
     } units[] = {{"billion", 1}, {"bn", 1}, {"b", 1}, {"million", 1e-3}, {"m", 1e-3}, {"trillion", 1e3}, {"t", 1e3}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    for (size_t i = 0; i < PACE_COUNT(units); i++) {
         size_t length = strlen(units[i].word);
         if (pace_strncasecmp(text, units[i].word, length) == 0 && !pace_is_alnum(text[length]))
             return units[i].billions;

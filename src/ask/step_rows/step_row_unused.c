@@ -2,7 +2,6 @@
  * unknown: the status names them, a rule for each column. */
 #include "ask/step_rows/step_cells.h"
 #include "ask/step_rows/step_row.h"
-#include "base/numbers.h"
 #include "base/text.h"
 
 static bool asks_fsdp(const pace_step_reader *r, size_t row) {
@@ -122,7 +121,7 @@ void pace_step_row_unused(pace_step_row *out, const pace_step_reader *r, size_t 
     bool replicas = out->config.dp * out->config.cp > 1;
     if (replicas && asks_fsdp(r, row) && out->config.zero_stage != 3)
         pace_step_note(out, "fsdp asks for zero_stage 3: zero_stage %g counts", out->config.zero_stage);
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    for (size_t i = 0; i < PACE_COUNT(rules); i++) {
         const char *text = pace_step_cell(r, row, rules[i].column);
         if (*text && rules[i].is_unused(out, r, row)) pace_step_note(out, "no effect: %s %.20s", rules[i].name, text);
     }

@@ -1,7 +1,6 @@
 /* What the words of a row say of how it runs: precision, recomputation, execution, attention, sharding. Which words
  * mean what is data: catalog/columns.yaml, step, says. */
 #include "base/decimal.h"
-#include "base/numbers.h"
 #include "base/text.h"
 #include "ask/predict/step_ask.h"
 #include "ask/step_rows/step_cells.h"

@@ -63,9 +63,9 @@ static pace_status find_columns(pace_step_reader *r) {
     pace_step_find_fields(r);
     pace_step_find_measured(r, names);
     PACE_TRY(find_by_words(r, names));
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) r->shares_model |= r->column[shared[i]] >= 0;
+    for (size_t i = 0; i < PACE_COUNT(shared); i++) r->shares_model |= r->column[shared[i]] >= 0;
     r->distributed = r->shares_model;
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) r->distributed |= r->column[counted[i]] >= 0;
+    for (size_t i = 0; i < PACE_COUNT(counted); i++) r->distributed |= r->column[counted[i]] >= 0;
     if (r->column[PACE_STEP_MODEL] >= 0 || r->column[PACE_STEP_HIDDEN] >= 0 || r->column[PACE_STEP_PARAMS_B] >= 0)
         return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: expected a column \"model\", or \"hidden\", \"layers\", \"heads\", \"seq\"",

@@ -17,7 +17,7 @@ static over over_of(const char **rest, const char *metric) {
         over how;
     } all[] = {
         {"median_", OVER_MEDIAN}, {"mean_", OVER_MEAN}, {"p90_", OVER_P90}, {"max_", OVER_MAX}, {"least_", OVER_LEAST}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    for (size_t i = 0; i < PACE_COUNT(all); i++)
         if (pace_starts(metric, all[i].prefix)) {
             *rest = metric + strlen(all[i].prefix);
             return all[i].how;
@@ -65,8 +65,7 @@ static pace_status row_counts(bool *out, const pace_found *table, size_t row, co
 static int weight_of(const pace_found *table) {
     static const char *const counts[] = {"held_out", "pairs", "rows"};
     int column = -1;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts && column < 0; i++)
-        column = pace_found_column_of(table, counts[i]);
+    for (size_t i = 0; i < PACE_COUNT(counts) && column < 0; i++) column = pace_found_column_of(table, counts[i]);
     return column;
 }
 
@@ -224,7 +223,7 @@ static pace_status of_rows(double *out, size_t *count, const pace_case_score *sc
     *out = of_sums(&score->score, metric);
     if (strcmp(metric, "share_right") == 0) *out = share_right(count, score);
     if (strcmp(metric, "medians_apart") == 0) return medians_apart(out, score);
-    for (size_t i = 0; i < sizeof summaries / sizeof *summaries; i++)
+    for (size_t i = 0; i < PACE_COUNT(summaries); i++)
         if (strcmp(metric, summaries[i].metric) == 0)
             PACE_TRY(summarize(out, score, summaries[i].of, summaries[i].how));
     if (strcmp(metric, "mean_distance") == 0) *out = exp(*out) - 1;

@@ -138,9 +138,8 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
     source from;
     unsigned probes = 0;
     PACE_TRY(find_table(&from, yaml, entry));
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        *texts[i].text = pace_yaml_text(member(&from, texts[i].key));
-    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) *nodes[i].node = member(&from, nodes[i].key);
+    for (size_t i = 0; i < PACE_COUNT(texts); i++) *texts[i].text = pace_yaml_text(member(&from, texts[i].key));
+    for (size_t i = 0; i < PACE_COUNT(nodes); i++) *nodes[i].node = member(&from, nodes[i].key);
     out->fit = !says(member(&from, "fit"), "none");
     out->only_columns = says(member(&from, "only_columns"), "true");
     out->optional = says(member(&from, "optional"), "true");

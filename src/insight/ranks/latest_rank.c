@@ -52,7 +52,7 @@ static int64_t own_work(const pace_mean_step *step) {
                                         PACE_IDLE_INPUT};
     int64_t sum = 0;
     for (int s = 0; s < PACE_STAGES; s++)
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++) sum += step->matrix.cell_ns[s][own[i]];
+        for (size_t i = 0; i < PACE_COUNT(own); i++) sum += step->matrix.cell_ns[s][own[i]];
     return sum * (int64_t)(step->steps ? step->steps : 1);
 }
 

@@ -24,7 +24,7 @@ static saying says_title(const char *title) {
     if (strcmp(title, "ncclSend") == 0) return SAYS_SEND;
     if (strcmp(title, "ncclRecv") == 0) return SAYS_RECEIVE;
     static const char *const libraries[] = {"nccl:", "rccl:", "gloo:", "mpi:", "xccl:", "ucc:"};
-    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+    for (size_t i = 0; i < PACE_COUNT(libraries); i++) {
         size_t length = strlen(libraries[i]);
         if (pace_starts(title, libraries[i])) return says_word(title + length, strcspn(title + length, " "));
     }

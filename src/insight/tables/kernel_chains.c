@@ -23,7 +23,7 @@ static bool is_simple(finder *f, uint32_t task) {
     if (*known == 0) {
         const char *family = pace_kernel_classify(f->classes, pace_step_name(f->step, task)).family;
         *known = 1;
-        for (size_t i = 0; i < sizeof simple / sizeof *simple; i++)
+        for (size_t i = 0; i < PACE_COUNT(simple); i++)
             if (strcmp(family, simple[i]) == 0) *known = 2;
     }
     return *known == 2;

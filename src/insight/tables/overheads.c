@@ -26,7 +26,7 @@ static call_class classify(const char *name) {
                                        "hipExtLaunchKernel", "hipExtModuleLaunchKernel",
                                        "cudaMemset",         "hipMemset",
                                        "hipMemcpy"};
-    for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+    for (size_t i = 0; i < PACE_COUNT(work); i++)
         if (pace_starts(name, work[i])) return CALL_WORK;
     if (pace_starts(name, "cudaMemcpy") && strstr(name, "Async")) return CALL_WORK;
     return pace_starts(name, "cudaStreamSynchronize") || pace_starts(name, "hipStreamSynchronize") ? CALL_SYNC

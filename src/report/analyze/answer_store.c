@@ -9,7 +9,7 @@
 pace_status pace_store_check(const pace_question *question) {
     static const char *const fields[] = {"label", "series"};
     bool stores = pace_question_text(question, "store") || strcmp(question->verb->name, "history") == 0;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields && !stores; i++)
+    for (size_t i = 0; i < PACE_COUNT(fields) && !stores; i++)
         if (pace_question_text(question, fields[i]))
             return pace_fail(PACE_E_USAGE, "%s: has no effect without " PACE_FIELD "store", fields[i]);
     return PACE_OK;

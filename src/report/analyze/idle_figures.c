@@ -1,6 +1,5 @@
 #include "report/analyze/idle_figures.h"
 #include "ask/options.h"
-#include "base/numbers.h"
 #include "base/print.h"
 #include "forecast/what_ifs.h"
 #include "report/report_node.h"

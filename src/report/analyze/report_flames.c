@@ -148,7 +148,7 @@ static pace_status draw_tree(pace_flame *flame, const pace_call_stacks *stacks, 
     if (made) sum_up(&d, device);
     pace_status status = made ? draw_nodes(flame, &d) : PACE_E_MEMORY;
     void *arrays[] = {d.all_ns, d.place, d.at, d.parent, d.widest, d.next_from, d.depth};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) pace_free(arrays[i]);
+    for (size_t i = 0; i < PACE_COUNT(arrays); i++) pace_free(arrays[i]);
     return status;
 }
 

@@ -154,7 +154,7 @@ static void put_shares(pace_node *root, const pace_matrix *step, bool of_host) {
     };
     int64_t total = pace_matrix_total(step);
     char text[256] = "";
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < PACE_COUNT(parts); i++) {
         double percent = share(parts[i].time_ns, total);
         if (percent < 0.05) continue;
         pace_list(text, sizeof text, ", ", "%.1f %% %s", percent, parts[i].name);

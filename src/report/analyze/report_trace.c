@@ -107,7 +107,7 @@ static void put_exchange(pace_jsonw *json, const pace_step *step, uint32_t task)
                  {"dtype", info->dtype},
                  {"Process Group Name", info->group},
                  {"Process Group Ranks", info->group_ranks}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    for (size_t i = 0; i < PACE_COUNT(texts); i++) {
         if (texts[i].text == 0) continue;
         pace_jsonw_key_text(json, texts[i].key, pace_names_text(&step->names, texts[i].text));
     }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 static const double quantiles[] = {0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1};
-enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
+enum { QUANTILES = PACE_COUNT(quantiles) };
 
 typedef struct {
     const char *quantity, *class, *level;

@@ -53,7 +53,7 @@ static void put_features(pace_node *root, const pace_job_asked *a) {
         {"dense_weight_bytes", "bytes", a->values[PACE_JOB_DENSE_WEIGHT_BYTES]},
         {"embedding_weight_bytes", "bytes", a->values[PACE_JOB_EMBEDDING_WEIGHT_BYTES]},
     };
-    pace_put_table(root, &features, rows, sizeof rows / sizeof *rows, sizeof *rows);
+    pace_put_table(root, &features, rows, PACE_COUNT(rows), sizeof *rows);
     if (*a->model)
         pace_node_note(
             root,

@@ -94,7 +94,7 @@ static void put_waits(pace_node *root, const pace_usage_asked *a) {
         const char *text;
     } bys[] = {{PACE_BY_QUEUE, "queue"}, {PACE_BY_SIZE, "GPUs"}, {PACE_BY_GPU, "GPU"}};
     pace_node *table = pace_open_table(root, &waiting, 0);
-    for (size_t b = 0; b < sizeof bys / sizeof *bys; b++) {
+    for (size_t b = 0; b < PACE_COUNT(bys); b++) {
         const pace_usage_groups *groups = &a->figures.by[bys[b].by];
         for (size_t i = 0; is_said(groups, bys[b].by) && i < groups->count; i++) {
             const pace_usage_group *g = &groups->items[i];

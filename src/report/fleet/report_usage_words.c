@@ -122,7 +122,7 @@ static void say_lost(pace_node *root, const pace_usage_asked *a) {
 static void say_biggest(pace_node *root, const pace_usage_asked *a) {
     static const pace_usage_by bys[] = {PACE_BY_USER, PACE_BY_QUEUE, PACE_BY_TYPE};
     static const char *const texts[] = {"user", "queue", "type"};
-    for (size_t b = 0; b < sizeof bys / sizeof *bys; b++) {
+    for (size_t b = 0; b < PACE_COUNT(bys); b++) {
         const pace_usage_groups *groups = &a->figures.by[bys[b]];
         if (groups->count < 2 || !groups->items[0].name) continue;
         pace_node_sentence(root, false, "Most GPU-hours by %s: %.60s, %s of all.", texts[b],

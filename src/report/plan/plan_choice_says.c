@@ -9,7 +9,7 @@ void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
     } ways[] = {{"tp", config->tp}, {"pp", config->pp}, {"vpp", config->vpp},
                 {"cp", config->cp}, {"ep", config->ep}, {"dp", config->dp}};
     size_t used = 0;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    for (size_t i = 0; i < PACE_COUNT(ways); i++)
         if (ways[i].value > 1)
             used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, "%s%s=%.0f", used ? " " : "", ways[i].name,
                                           ways[i].value);

@@ -1,6 +1,5 @@
 #include "report/plan/plan_offers.h"
 
-#include "base/numbers.h"
 #include "base/print.h"
 #include "report/plan/plan_choice_says.h"
 #include "report/show.h"

@@ -391,9 +391,9 @@ static void say_settings(char *out, size_t size, const pace_plan_asked *a, const
                  {"precision", true},
                  {"offload", c->offload > 0}};
     *out = '\0';
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < PACE_COUNT(numbers); i++)
         if (numbers[i].said) pace_list(out, size, ",", "%s=%.0f", numbers[i].name, numbers[i].value);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < PACE_COUNT(words); i++)
         if (words[i].said) pace_append(out, size, ",%s=%s", words[i].name, pace_config_word(c, words[i].name));
     for (size_t i = 0; i < a->options->set.count; i++)
         if (!is_chosen(a->options->set.items[i])) pace_append(out, size, " --set '%s'", a->options->set.items[i]);

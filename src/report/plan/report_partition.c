@@ -25,7 +25,7 @@ static void say_partition(char out[SAYS], const pace_partition *p, size_t layers
         double value, silent;
     } ways[] = {{"dp", p->replicas, 1}, {"tp", p->workers, 1}, {"threads", p->threads, 0}, {"servers", p->servers, 0}};
     *out = '\0';
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+    for (size_t i = 0; i < PACE_COUNT(ways); i++)
         if (ways[i].value != ways[i].silent) pace_list(out, SAYS, " ", "%s=%.0f", ways[i].name, ways[i].value);
     if (p->workers < 2) return;
     char segments[SAYS];

@@ -96,7 +96,7 @@ static void describe(pace_report *report, const file_row *rows, const pace_graph
     if (timed == 0) pace_node_note(root, "No node has a duration: models and execution traces record none.");
     pace_put_table(root, &files, rows, n, sizeof *rows);
     pace_node_note(root, "Chakra has no place for these, which are lost:");
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) pace_node_note(root, "%s.", losses[i]);
+    for (size_t i = 0; i < PACE_COUNT(losses); i++) pace_node_note(root, "%s.", losses[i]);
 }
 
 typedef struct {

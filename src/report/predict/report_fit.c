@@ -1,6 +1,5 @@
 /* The report of `paceline fit`: what was learned from tables, and how well rows are predicted that the fit did not see.
  */
-#include "base/numbers.h"
 #include "report/engines.h"
 #include "ask/rows/row_kinds.h"
 #include "report/predict/report_rows.h"

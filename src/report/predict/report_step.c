@@ -6,7 +6,6 @@
 #include "report/predict/model_note.h"
 #include "report/predict/report_step.h"
 #include "report/predict/step_rate.h"
-#include "base/numbers.h"
 #include "report/show.h"
 #include "report/table.h"
 #include "ask/step_rows/step_fit.h"
@@ -95,7 +94,7 @@ static void put_parts(pace_node *root, const pace_step_time *t, double skew_s) {
                  {"slowest rank", skew_s},
                  {"other", t->other_s}};
     pace_node *table = pace_open_table(root, &part_table, 0);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; i < PACE_COUNT(parts); i++)
         pace_table_put(table, &(part_row){parts[i].name, pace_ns(parts[i].s), parts[i].s / (t->total_s + skew_s)});
     pace_node_note(root,
                    "Exchanges count only their exposed part; the bubble is the time to fill and drain the pipeline. "

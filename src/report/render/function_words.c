@@ -1,6 +1,5 @@
 #include "report/render/function_words.h"
 
-#include "base/numbers.h"
 #include "base/text.h"
 #include "report/show.h"
 

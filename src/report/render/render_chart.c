@@ -21,7 +21,7 @@ enum {
 
 static const pace_class palette[] = {PACE_CLASS_COMPUTE, PACE_CLASS_COMMUNICATION, PACE_CLASS_UPDATE, PACE_CLASS_COPY,
                                      PACE_CLASS_HOST,    PACE_CLASS_INPUT,         PACE_CLASS_MEMORY, PACE_CLASS_WAIT};
-enum { COLORS = sizeof palette / sizeof *palette };
+enum { COLORS = PACE_COUNT(palette) };
 
 static pace_class color_of(const pace_held_curve *curve, size_t *next) {
     return curve->colored ? curve->color : palette[(*next)++ % COLORS];
@@ -97,7 +97,7 @@ static void put_number(pace_sink *sink, double x, double y, const char *anchor, 
     static const char *const prefixes[] = {"", "k", "M", "G", "T", "P"};
     size_t prefix = 0;
     char text[64];
-    for (; fabs(value) >= 1000 && prefix + 1 < sizeof prefixes / sizeof *prefixes; prefix++) value /= 1000;
+    for (; fabs(value) >= 1000 && prefix + 1 < PACE_COUNT(prefixes); prefix++) value /= 1000;
     int decimals = 0;
     while (decimals < 6 && fabs(value * pow(10, decimals) - round(value * pow(10, decimals))) > 1e-6) decimals++;
     snprintf(text, sizeof text, "%s%s", pace_show_fixed(value, decimals).text, prefixes[prefix]);

@@ -43,7 +43,7 @@ pace_class pace_flame_color(const char *name) {
     static const pace_class palette[] = {PACE_CLASS_COMPUTE, PACE_CLASS_COMMUNICATION, PACE_CLASS_UPDATE,
                                          PACE_CLASS_COPY,    PACE_CLASS_HOST,          PACE_CLASS_INPUT,
                                          PACE_CLASS_MEMORY,  PACE_CLASS_WAIT};
-    return palette[pace_hash(name, strlen(name)) % (sizeof palette / sizeof *palette)];
+    return palette[pace_hash(name, strlen(name)) % (PACE_COUNT(palette))];
 }
 
 void pace_flame_legend(pace_flame *flame, pace_class color, const char *words) {

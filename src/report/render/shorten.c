@@ -5,7 +5,6 @@
  */
 #include "report/render/function_words.h"
 #include "report/show.h"
-#include "base/numbers.h"
 #include "base/text.h"
 
 #include <stdio.h>

@@ -139,7 +139,7 @@ pace_status pace_timeline_open(pace_timeline *timeline, int64_t from_ns, int64_t
 static void free_lane(pace_packed_lane *lane) {
     pace_packed *columns[] = {&lane->starts, &lane->durations, &lane->labels,
                               &lane->counts, &lane->causes,    &lane->details};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) PACE_VEC_FREE(columns[i]);
+    for (size_t i = 0; i < PACE_COUNT(columns); i++) PACE_VEC_FREE(columns[i]);
     PACE_FREE(lane->name, lane->overview_ns);
 }
 

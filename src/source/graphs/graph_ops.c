@@ -30,7 +30,7 @@ static double bytes_of(const pace_step *step, uint32_t task) {
 static pace_op copy_op(const pace_step *step, uint32_t task) {
     const char *name = pace_step_name(step, task);
     pace_op op = {.family = PACE_OP_COPY, .precision = PACE_FP32, .element_bytes = 1, .size = {bytes_of(step, task)}};
-    for (size_t i = 0; i < sizeof copies / sizeof *copies && op.family == PACE_OP_COPY; i++) {
+    for (size_t i = 0; i < PACE_COUNT(copies) && op.family == PACE_OP_COPY; i++) {
         if (!strstr(name, copies[i].text)) continue;
         op.family = PACE_OP_TRANSFER;
         strcpy(op.kind, copies[i].kind);
@@ -57,7 +57,7 @@ static double bytes_of_dtype(const char *dtype) {
         int bytes;
     } types[] = {{"Float8", 1}, {"BFloat16", 2}, {"Half", 2}, {"Float", 4}, {"Double", 8}, {"Long", 8},
                  {"Short", 2},  {"Int", 4},      {"Byte", 1}, {"Char", 1},  {"Bool", 1},   {"ComplexFloat", 8}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    for (size_t i = 0; i < PACE_COUNT(types); i++)
         if (pace_starts(dtype, types[i].text)) return types[i].bytes;
     return 0;
 }

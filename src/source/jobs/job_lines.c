@@ -62,7 +62,7 @@ static const char *take_text(pace_job_text *out, pace_job_block *block, const ch
 /* Nothing, or the words that tables write for it. */
 static bool is_nothing(pace_job_text text) {
     static const char *const words[] = {"", "nan", "NaN", "NA", "null", "NULL", "None", "\\N"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < PACE_COUNT(words); i++)
         if (strlen(words[i]) == text.length && memcmp(words[i], text.data, text.length) == 0) return true;
     return false;
 }

@@ -121,7 +121,7 @@ bool pace_job_architecture_find(pace_job_architecture *out, const char *name, si
     static const char *const others[] = {"ps", "parameter_server"};
     int found;
     if (!find(&found, pace_job_architecture_names, PACE_JOB_ARCHITECTURES, name, length)) {
-        if (!find(&found, others, sizeof others / sizeof *others, name, length)) return false;
+        if (!find(&found, others, PACE_COUNT(others), name, length)) return false;
         found = PACE_JOB_PS_WORKER;
     }
     *out = (pace_job_architecture)found;

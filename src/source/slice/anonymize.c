@@ -19,7 +19,7 @@ pace_status pace_anonymizer_open(pace_anonymizer *out, pace_catalog *catalog, co
     } lists[] = {{"whole", &a.whole},           {"heads", &a.heads},    {"kernels", &a.kernels},
                  {"namespaces", &a.namespaces}, {"python", &a.python},  {"arguments", &a.arguments},
                  {"values", &a.values},         {"members", &a.members}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    for (size_t i = 0; i < PACE_COUNT(lists); i++)
         PACE_TRY(pace_yaml_list(lists[i].list, yaml, pace_yaml_root(yaml), lists[i].key));
     PACE_TRY(pace_catalog_document(&yaml, catalog, "stages.yaml"));
     PACE_TRY(pace_yaml_list(&a.stages, yaml, pace_yaml_root(yaml), "stages"));
@@ -167,7 +167,7 @@ static bool is_number(const char *text) {
 /* "stream 7 7", "CPU", "GPU 0", "thread 123 (python)": what stands in brackets is left out. */
 static void mask_label(char *out, size_t size, const char *text) {
     static const char *const known[] = {"stream ", "thread ", "CPU", "GPU"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    for (size_t i = 0; i < PACE_COUNT(known); i++) {
         if (!pace_starts(text, known[i])) continue;
         size_t length = strlen(known[i]);
         while (pace_is_digit(text[length]) || text[length] == ' ') length++;

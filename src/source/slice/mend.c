@@ -1,7 +1,6 @@
 #include "source/slice/mend.h"
 #include "base/json_writer.h"
 #include "base/text.h"
-#include "base/numbers.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -24,7 +24,7 @@ static const struct {
 };
 
 int64_t *pace_chakra_attribute(pace_chakra_node *node, const char *name, size_t length) {
-    for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
+    for (size_t i = 0; i < PACE_COUNT(attributes); i++)
         if (pace_span_is(name, length, attributes[i].name)) return (int64_t *)((char *)node + attributes[i].at);
     return NULL;
 }
@@ -34,12 +34,12 @@ static const char *const collectives[] = {"allreduce", "reduce",   "allgather", 
                                           "broadcast", "alltoall", "reducescatter", "reducescatter", "barrier"};
 
 const char *pace_chakra_collective(int64_t number) {
-    bool known = number >= 0 && number < (int64_t)(sizeof collectives / sizeof *collectives);
+    bool known = number >= 0 && number < (int64_t)(PACE_COUNT(collectives));
     return known ? collectives[number] : NULL;
 }
 
 int64_t pace_chakra_collective_number(const char *name) {
-    return pace_word_number(collectives, sizeof collectives / sizeof *collectives, name);
+    return pace_word_number(collectives, PACE_COUNT(collectives), name);
 }
 
 void pace_chakra_nodes_free(pace_chakra_nodes *nodes) {

@@ -1,4 +1,5 @@
 #include "source/traces/collective_names.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ const char *pace_collective_in(const char *text) {
     for (; *text && length + 1 < sizeof plain; text++)
         if (*text != '_') plain[length++] = pace_lower(*text);
     plain[length] = '\0';
-    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
+    for (size_t i = 0; i < PACE_COUNT(collectives); i++)
         if (strstr(plain, collectives[i].text)) return collectives[i].collective;
     return "";
 }

@@ -1,5 +1,5 @@
 #include "source/traces/foreign.h"
-#include "base/numbers.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <string.h>

@@ -145,7 +145,7 @@ static pace_status sync_of(uint32_t *out, reader *r) {
     const pace_kineto_event *event = &r->event;
     pace_sync sync = {.on_lane = PACE_NO_LANE, .record = narrow_id(r, event->record_correlation), .call = PACE_NO_TASK};
     const char *name = pace_names_text(&step->names, event->name);
-    for (size_t i = 0; i < sizeof sync_names / sizeof *sync_names; i++)
+    for (size_t i = 0; i < PACE_COUNT(sync_names); i++)
         if (strcmp(name, sync_names[i].name) == 0) sync.kind = (uint8_t)sync_names[i].kind;
     if (event->device >= 0 && event->wait_stream >= 0) {
         char key[64];

@@ -37,7 +37,7 @@ static const struct {
 
 /* Kind of a category, in any capitalisation but for what has a capital here. False: it does not become tasks. */
 static bool kineto_category(pace_task_kind *kind, const char *text, size_t length) {
-    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
+    for (size_t i = 0; i < PACE_COUNT(categories); i++) {
         const char *known = categories[i].text;
         bool exactly = known[0] >= 'A' && known[0] <= 'Z';
         if (strlen(known) == length && (exactly ? strncmp : strncasecmp)(known, text, length) == 0) {

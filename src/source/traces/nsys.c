@@ -305,7 +305,7 @@ static pace_status keep_sync(reader *r, pace_rows *rows) {
                  {"Context Sync", PACE_SYNC_DEVICE}};
     int64_t type = pace_row_int(rows, OWN, 0);
     if (!is_read(r, PROCESS_OF(pace_row_int(rows, PROCESS, 0)))) return PACE_OK;
-    if (type < 0 || type >= (int64_t)(sizeof kinds / sizeof *kinds)) type = 0;
+    if (type < 0 || type >= (int64_t)(PACE_COUNT(kinds))) type = 0;
     event_record wait = {.process = PROCESS_OF(pace_row_int(rows, PROCESS, 0)),
                          .context = pace_row_int(rows, OWN + 2, 0),
                          .event = pace_row_int(rows, OWN + 1, -1)};
@@ -450,7 +450,7 @@ static const table tables[] = {
     {"CUPTI_ACTIVITY_KIND_MEMSET", true, keep_memset, {DEVICE_COLUMNS, "bytes", "memKind"}},
     {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", true, keep_sync, {DEVICE_COLUMNS, "syncType", "eventId", "contextId"}},
 };
-enum { TABLES = sizeof tables / sizeof *tables };
+enum { TABLES = PACE_COUNT(tables) };
 
 /* A table that breaks off is kept up to there. */
 static pace_status read_rows(reader *r, const table *t, pace_rows *rows) {

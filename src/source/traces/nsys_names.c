@@ -1,4 +1,5 @@
 #include "source/traces/nsys_names.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ static void read_sizes(pace_nvtx_range *out, const char *at, const char *end) {
 /* Names that PyTorch gives its own operators, numbered or not. */
 static bool is_framework_name(const char *text, size_t length) {
     static const char *const spaces[] = {"aten::", "autograd::", "torch::", "c10d::"};
-    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
+    for (size_t i = 0; i < PACE_COUNT(spaces); i++)
         if (pace_span_starts(text, length, spaces[i])) return true;
     return false;
 }
@@ -48,7 +49,7 @@ void pace_nvtx_range_read(pace_nvtx_range *out, const char *text, size_t length)
     static const char *const parts[] = {", seq =", ", seq=", ", op_id =", ", sizes =", ", input_op_ids ="};
     const char *end = text + length, *name_end = end;
     *out = (pace_nvtx_range){.sequence = -1};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < PACE_COUNT(parts); i++) {
         const char *at = find(text, length, parts[i]);
         if (!at) continue;
         const char *value = at + strlen(parts[i]);
@@ -75,11 +76,11 @@ enum { FIRST_MIGRATION = 11 };
 static const char *memory_name(int64_t kind) {
     static const char *const kinds[] = {"Pageable", "Pinned",        "Device",         "Array",
                                         "Managed",  "Device Static", "Managed Static", "Unknown"};
-    return kind >= 0 && kind < (int64_t)(sizeof kinds / sizeof *kinds) ? kinds[kind] : "Unknown";
+    return kind >= 0 && kind < (int64_t)(PACE_COUNT(kinds)) ? kinds[kind] : "Unknown";
 }
 
 void pace_nsys_copy_name(char *out, size_t size, int64_t kind, int64_t from, int64_t to) {
-    if (kind < 0 || kind >= (int64_t)(sizeof copies / sizeof *copies)) kind = 0;
+    if (kind < 0 || kind >= (int64_t)(PACE_COUNT(copies))) kind = 0;
     snprintf(out, size, "Memcpy %s (%s -> %s)", copies[kind], memory_name(from), memory_name(to));
 }
 

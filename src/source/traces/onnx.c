@@ -444,7 +444,7 @@ static pace_status read_node(onnx_reader *reader) {
     if (strcmp(reader->op, "Identity") == 0 || strcmp(reader->op, "Softmax") == 0)
         return first && first->kind == VALUE_LAYER ? name_output(reader, first->layer)
                                                    : fail_node(reader, PACE_E_INPUT, "its input is no layer's output");
-    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+    for (size_t i = 0; i < PACE_COUNT(operators); i++)
         if (strcmp(operators[i].op, reader->op) == 0) return add_node(reader, operators[i].word, operators[i].set);
     return fail_node(reader, PACE_E_MISSING, "this operator is not understood");
 }

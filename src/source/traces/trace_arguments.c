@@ -11,7 +11,7 @@ enum { LONGEST_VALUE = 96, LONGEST_TEXT = 4096 };
 void pace_trace_arguments_free(pace_trace_arguments *arguments) {
     pace_text *all[] = {&arguments->values,     &arguments->shapes,    &arguments->types,
                         &arguments->out_values, &arguments->out_types, &arguments->text};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) PACE_VEC_FREE(all[i]);
+    for (size_t i = 0; i < PACE_COUNT(all); i++) PACE_VEC_FREE(all[i]);
 }
 
 /* "Tensor(" anywhere in a type's text. */

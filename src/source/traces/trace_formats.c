@@ -101,7 +101,7 @@ const pace_trace_format pace_trace_formats[] = {
      .members = " nodes ",
      .read_graph = read_execution_trace},
 };
-const size_t pace_trace_format_count = sizeof pace_trace_formats / sizeof *pace_trace_formats;
+const size_t pace_trace_format_count = PACE_COUNT(pace_trace_formats);
 
 /* --- which it is -------------------------------------------------------------------------------------------------- */
 

@@ -63,9 +63,9 @@ static pace_status keep_scalar(reader *r, const char *key) {
     pace_trace_node *node = &r->node;
     size_t length;
     (void)pace_json_text(r->json, &length);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < PACE_COUNT(numbers); i++)
         if (strcmp(key, numbers[i].key) == 0) (void)pace_json_int(r->json, (int64_t *)((char *)node + numbers[i].at));
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    for (size_t i = 0; i < PACE_COUNT(words); i++) {
         if (strcmp(key, words[i].key) != 0) continue;
         const char *text = pace_json_decoded(r->json, &length);
         if (!text) return PACE_E_MEMORY;
@@ -218,7 +218,7 @@ static const char *const schemas[] = {
 
 /* What comes after "-chakra." says which tool reads it on, not what it holds. */
 static bool knows_schema(const char *schema) {
-    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+    for (size_t i = 0; i < PACE_COUNT(schemas); i++) {
         size_t version = strcspn(schemas[i], "-");
         if (strncmp(schema, schemas[i], version) == 0 && (schema[version] == '\0' || schema[version] == '-'))
             return true;

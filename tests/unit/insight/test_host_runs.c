@@ -3,7 +3,6 @@
 #include "cmocka_of_tests.h"
 #include <stdlib.h>
 
-#include "base/numbers.h"
 #include "insight/host_runs.h"
 
 enum { LENGTH = 400, TASKS = 60 };

@@ -3,7 +3,6 @@
 #include "cmocka_of_tests.h"
 #include <string.h>
 
-#include "base/numbers.h"
 #include "source/slice/mend.h"
 
 static const struct {
