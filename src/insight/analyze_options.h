@@ -6,9 +6,7 @@
 
 /** Options of pace_analyze() and pace_compare(). Zero-initialise for defaults. */
 typedef struct {
-    pace_context *context;      /**< what is asked; must be given */
-    const char *const *command; /**< the command line to echo in the report; may be NULL */
-    size_t command_count;
+    pace_context *context;  /**< what is asked; must be given */
     const char *step_regex; /**< POSIX extended regular expression of step annotations; NULL = find them */
     pace_step_choice steps; /**< which of them */
     bool has_rank;          /**< `rank` is reported, instead of the one that is chosen */

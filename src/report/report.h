@@ -17,6 +17,8 @@
 typedef struct pace_report pace_report;
 typedef struct pace_node pace_node;
 
+#define PACE_NO_INT INT64_MIN /* a whole number that is not known */
+
 typedef enum { PACE_FOR_ALL, PACE_FOR_JSON, PACE_FOR_PEOPLE } pace_audience;
 
 /* Colours of pictures: the classes that the style sheet knows. */
@@ -91,11 +93,10 @@ pace_node *pace_node_object(pace_node *parent, const char *key, const char *titl
 pace_node *pace_node_list(pace_node *parent, const char *key);
 pace_node *pace_node_item(pace_node *list);
 
-void pace_node_int(pace_node *object, const char *key, int64_t value);
+void pace_node_int(pace_node *object, const char *key, int64_t value);      /* PACE_NO_INT is written as null */
 void pace_node_real(pace_node *object, const char *key, double value);      /* NaN is written as null */
 void pace_node_text(pace_node *object, const char *key, const char *value); /* NULL is written as null */
 void pace_node_bool(pace_node *object, const char *key, bool value);
-void pace_node_null(pace_node *object, const char *key);
 
 /** A line for people (JSON: collected under "summary"). `strong` = it leads with the answer. */
 void pace_node_sentence(pace_node *object, bool strong, const char *format, ...) PACE_PRINTF(3, 4);

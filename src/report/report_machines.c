@@ -155,8 +155,7 @@ static void describe_for_programs(pace_node *root, const description *d) {
     for (int i = 0; i < PACE_PRECISIONS; i++)
         pace_node_real(object, achievable_keys[i], pace_known(device->achievable_flop_per_s[i]));
     for (size_t i = 0; i < FIGURES; i++) pace_node_real(object, figures[i].key, pace_known(figure_value(device, i)));
-    if (device->sm_count) pace_node_int(object, "sm_count", device->sm_count);
-    else pace_node_null(object, "sm_count");
+    pace_node_int(object, "sm_count", device->sm_count ? device->sm_count : PACE_NO_INT);
     pace_node_text(object, "source", device->source);
     pace_node_text(object, "confidence", pace_device_figure_source(d->catalog, device, "name", NULL).confidence);
     put_sources(root, d);

@@ -114,8 +114,7 @@ static void add_totals(pace_node *root, const pace_model *model, const pace_mode
     pace_node_text(object, "family", pace_names_text(&model->names, model->family));
     pace_node_text(object, "about", pace_names_text(&model->names, model->about));
     pace_node_text(object, "source", pace_names_text(&model->names, model->source));
-    if (sequence > 0) pace_node_int(object, "sequence", (int64_t)sequence);
-    else pace_node_null(object, "sequence");
+    pace_node_int(object, "sequence", count_of(sequence));
     pace_node_int(object, "parameters", (int64_t)total->parameters);
     pace_node_int(object, "parameter_tensors", (int64_t)total->tensors);
     pace_node_int(object, "multiply_adds", (int64_t)total->multiply_adds);

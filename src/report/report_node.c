@@ -256,7 +256,7 @@ pace_node *pace_node_list(pace_node *parent, const char *key) {
 pace_node *pace_node_item(pace_node *list) { return add(list, PACE_NODE_OBJECT, NULL, NULL); }
 
 void pace_node_int(pace_node *object, const char *key, int64_t value) {
-    pace_node *node = add(object, PACE_NODE_INT, key, NULL);
+    pace_node *node = add(object, value == PACE_NO_INT ? PACE_NODE_NULL : PACE_NODE_INT, key, NULL);
     if (node) node->integer = value;
 }
 
@@ -282,8 +282,6 @@ void pace_node_bool(pace_node *object, const char *key, bool value) {
     pace_node *node = add(object, PACE_NODE_BOOL, key, NULL);
     if (node) node->flag = value;
 }
-
-void pace_node_null(pace_node *object, const char *key) { add(object, PACE_NODE_NULL, key, NULL); }
 
 static void add_line(pace_node *object, pace_node_kind kind, const char *format, va_list arguments) {
     pace_node *node = add(object, kind, NULL, NULL);

@@ -42,8 +42,6 @@ typedef enum {
     PACE_AS_HIGH_US,
 } pace_conversion;
 
-#define PACE_NO_INT INT64_MIN
-
 /* Where a column's cell comes from. */
 typedef struct {
     pace_member member;

@@ -9,8 +9,16 @@
 #include "report/analyze/work_shown.h"
 
 pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
-                            const pace_analysis *const *analyses, size_t count,
-                            const pace_analyze_options *options) PACE_MUST_CHECK;
+                            const pace_analysis *const *analyses, size_t count) PACE_MUST_CHECK;
+
+/** Loads an analysis of its own memory, which a report takes over or pace_free_analysis() frees. */
+pace_status pace_load_analysis(pace_analysis **out, const char *const *paths, size_t count,
+                               const pace_analyze_options *options) PACE_MUST_CHECK;
+
+/** PACE_NO_INT where the trace does not say it. */
+static inline int64_t pace_rank_number(const pace_rank *rank) {
+    return rank->step.rank >= 0 ? rank->step.rank : PACE_NO_INT;
+}
 
 void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_audience audience,
                      const pace_matrix *matrix);

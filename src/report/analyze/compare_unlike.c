@@ -32,17 +32,12 @@ static pace_status count_samples(int64_t *samples, const pace_step_side *side, p
     return status;
 }
 
-static void put_count(pace_node *root, const char *key, int64_t count) {
-    if (count > 0) pace_node_int(root, key, count);
-    else pace_node_null(root, key);
-}
-
 static pace_status put_samples(pace_node *root, const pace_step_change *change, pace_catalog *catalog) {
     int64_t a, b;
     PACE_TRY(count_samples(&a, &change->a, catalog));
     PACE_TRY(count_samples(&b, &change->b, catalog));
-    put_count(root, "a_samples", a);
-    put_count(root, "b_samples", b);
+    pace_node_int(root, "a_samples", a > 0 ? a : PACE_NO_INT);
+    pace_node_int(root, "b_samples", b > 0 ? b : PACE_NO_INT);
     if (a > 0 && b > 0 && a != b)
         pace_node_sentence(root, true,
                            "By its shapes a step of A has %" PRId64 " samples and of B %" PRId64

@@ -28,8 +28,7 @@ static void put_spread(pace_node *root, const pace_analysis *analysis, const pac
         if (span < least) least = span;
         if (span > most) most = span;
     }
-    if (slowest->step.rank >= 0) pace_node_int(root, "slowest_rank", slowest->step.rank);
-    else pace_node_null(root, "slowest_rank");
+    pace_node_int(root, "slowest_rank", pace_rank_number(slowest));
     if (slowest->trace) pace_node_int(root, "slowest_device", slowest->device_id);
     pace_node *spread = pace_node_object(root, "spread", NULL, PACE_FOR_JSON);
     pace_node_int(spread, "least_span_ns", least);
@@ -109,8 +108,7 @@ static pace_status put_json_ranks(pace_node *root, const pace_analysis *analysis
     for (size_t i = 0; i < analysis->traces.count; i++) {
         const pace_rank *trace = analysis->traces.items[i];
         pace_node *item = pace_node_item(list);
-        if (trace->step.rank >= 0) pace_node_int(item, "rank", trace->step.rank);
-        else pace_node_null(item, "rank");
+        pace_node_int(item, "rank", pace_rank_number(trace));
         pace_node_text(item, "path", trace->path);
         put_json_device_name(item, trace);
         pace_node_int(item, "clock_shift_ns", trace->shift_ns);
@@ -266,10 +264,9 @@ static void put_left_out(pace_node *root, const pace_rank *rank, const pace_spre
 }
 
 pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
-                            const pace_analysis *const *analyses, size_t count, const pace_analyze_options *options) {
+                            const pace_analysis *const *analyses, size_t count) {
     pace_report *report;
     PACE_TRY(pace_report_new(&report, verb, title));
-    if (options->command) pace_report_set_command(report, options->command, options->command_count);
     for (size_t a = 0; a < count; a++) {
         for (size_t i = 0; i < analyses[a]->traces.count; i++)
             pace_report_add_input(report, analyses[a]->traces.items[i]->path, analyses[a]->traces.items[i]->bytes);
@@ -309,34 +306,30 @@ static pace_status build(pace_report *report, pace_analysis *analysis, const pac
     return status;
 }
 
-pace_status pace_analyze(pace_report **out, const char *const *paths, size_t path_count,
-                         const pace_analyze_options *options) {
-    if (path_count == 0) return pace_fail(PACE_E_USAGE, "analyze: expected at least one trace, found none");
+pace_status pace_load_analysis(pace_analysis **out, const char *const *paths, size_t count,
+                               const pace_analyze_options *options) {
     pace_analysis *analysis = pace_alloc(1, sizeof *analysis);
     if (!analysis) return PACE_E_MEMORY;
-    pace_status status = pace_analysis_load(analysis, options->context->catalog, paths, path_count, options);
-    if (status != PACE_OK) {
-        pace_free(analysis);
-        return status;
-    }
-    if (analysis->elsewhere) {
-        pace_free_analysis(analysis);
-        *out = NULL;
-        return PACE_OK;
-    }
+    pace_status status = pace_analysis_load(analysis, options->context->catalog, paths, count, options);
+    return PACE_GIVE(out, analysis, status, pace_free(analysis));
+}
+
+static pace_status report_on(pace_report **out, pace_analysis *analysis, const pace_analyze_options *options) {
     const pace_analysis *const one[] = {analysis};
     pace_report *report;
-    status = pace_new_report(&report, "analyze", "Where the time of a step goes", one, 1, options);
-    if (status == PACE_OK) {
-        status = build(report, analysis, options);
-        if (status != PACE_OK) pace_report_free(report);
-    }
-    if (status != PACE_OK) {
-        pace_analysis_free(analysis);
-        pace_free(analysis);
-        return status;
-    }
-    pace_report_set_trace(report, pace_write_analysis_trace, analysis, pace_free_analysis); /* owns the analysis now */
-    *out = report;
-    return PACE_OK;
+    PACE_TRY(pace_new_report(&report, "analyze", "Where the time of a step goes", one, 1));
+    return pace_report_give(out, report, build(report, analysis, options));
+}
+
+pace_status pace_analyze(pace_report **out, const char *const *paths, size_t path_count,
+                         const pace_analyze_options *options) {
+    pace_analysis *analysis;
+    pace_report *report = NULL; /* unless another process has it */
+    PACE_TRY(pace_load_analysis(&analysis, paths, path_count, options));
+    pace_status status = analysis->elsewhere ? PACE_OK : report_on(&report, analysis, options);
+    if (report)
+        pace_report_set_trace(report, pace_write_analysis_trace, analysis, pace_free_analysis); /* owns it now */
+    else pace_free_analysis(analysis);
+    if (status == PACE_OK) *out = report;
+    return status;
 }

@@ -424,26 +424,17 @@ static pace_status report_change(pace_report **out, size_t *missed, pair *of, co
     pace_report *report;
     PACE_TRY(name_sides(of));
     PACE_TRY(pace_step_change_find(&change, pace_analysis_slowest(of->a), rank_b, of->a == of->b));
-    pace_status status =
-        pace_new_report(&report, "compare", "Two traces side by side", both, of->a == of->b ? 1 : 2, &options->reading);
+    pace_status status = pace_new_report(&report, "compare", "Two traces side by side", both, of->a == of->b ? 1 : 2);
     if (status == PACE_OK) status = pace_report_give(out, report, build_of(report, missed, of, &change, options));
     pace_step_change_free(&change);
     return status;
-}
-
-/* An analysis of its own memory, as reports own it. */
-static pace_status load(pace_analysis **out, const char *const *path, const pace_analyze_options *options) {
-    pace_analysis *analysis = pace_alloc(1, sizeof *analysis);
-    if (!analysis) return PACE_E_MEMORY;
-    pace_status status = pace_analysis_load(analysis, options->context->catalog, path, 1, options);
-    return PACE_GIVE(out, analysis, status, pace_free(analysis));
 }
 
 static pace_status compare_ranks(pace_report **out, size_t *missed, const char *path,
                                  const pace_compare_options *options) {
     pair of = {0};
     const pace_rank *other;
-    PACE_TRY(load(&of.a, &path, &options->reading));
+    PACE_TRY(pace_load_analysis(&of.a, &path, 1, &options->reading));
     of.b = of.a;
     pace_status status = pace_analysis_rank(&other, of.a, "with_rank", options->with_rank);
     if (status == PACE_OK) status = report_change(out, missed, &of, other, options);
@@ -456,8 +447,8 @@ static pace_status compare_traces(pace_report **out, size_t *missed, const char 
     pair of = {0};
     pace_analyze_options of_b = options->reading;
     if (options->has_with_rank) of_b.has_rank = true, of_b.rank = options->with_rank, of_b.rank_field = "with_rank";
-    PACE_TRY(load(&of.a, paths_of, &options->reading));
-    pace_status status = load(&of.b, paths_of + 1, &of_b);
+    PACE_TRY(pace_load_analysis(&of.a, paths_of, 1, &options->reading));
+    pace_status status = pace_load_analysis(&of.b, paths_of + 1, 1, &of_b);
     if (status == PACE_OK) {
         status = report_change(out, missed, &of, pace_analysis_slowest(of.b), options);
         if (!of.taken) pace_free_analysis(of.b);

@@ -13,8 +13,6 @@
 
 enum { WITH_DEVICES = 1 }; /* a trace has several */
 
-static int64_t rank_number(const pace_rank *rank) { return rank->step.rank >= 0 ? rank->step.rank : PACE_NO_INT; }
-
 static unsigned devices_of(const pace_analysis *analysis) {
     return pace_analysis_has_devices(analysis) ? WITH_DEVICES : 0;
 }
@@ -52,8 +50,9 @@ static void put_by_rank(pace_node *path, const pace_critical *critical, const pa
         uint32_t r = count > SHOWN_RANKS ? (i == 0 ? most : i <= most ? i - 1 : i) : i; /* the first rows are shown */
         const pace_rank *rank = analysis->ranks.items[r];
         int64_t time_ns = critical->by_rank_ns.items[r];
-        pace_table_put(table, &(rank_row){rank->device_id, rank_number(rank), time_ns, pace_path_visits(critical, r),
-                                          length > 0 ? (double)time_ns / (double)length : 0});
+        pace_table_put(table,
+                       &(rank_row){rank->device_id, pace_rank_number(rank), time_ns, pace_path_visits(critical, r),
+                                   length > 0 ? (double)time_ns / (double)length : 0});
     }
     if (across)
         pace_node_note(path, "The path follows the late rank wherever others waited: %.0f %% of it is on %s.",
@@ -276,9 +275,10 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
     pace_node *table = pace_open_table(root, &collectives, devices_of(analysis));
     PACE_ITEMS (const pace_measured_collective, own, &c->items) {
         const pace_rank *last = analysis->ranks.items[own->last_rank];
-        pace_table_put(table, &(collective_row){own->name, own->cause ? own->cause : "-", own->end_ns, own->transfer_ns,
-                                                own->wait_ns / (int64_t)own->members, rank_number(last), own->cause_ns,
-                                                own->bytes >= 0 ? (double)own->bytes : NAN, last->device_id});
+        pace_table_put(table,
+                       &(collective_row){own->name, own->cause ? own->cause : "-", own->end_ns, own->transfer_ns,
+                                         own->wait_ns / (int64_t)own->members, pace_rank_number(last), own->cause_ns,
+                                         own->bytes >= 0 ? (double)own->bytes : NAN, last->device_id});
     }
     if (c->groups_unknown)
         pace_node_note(root,

@@ -97,23 +97,23 @@ static void put_answer(pace_node *root, const view *v) {
     else pace_node_note(root, "Rank-sum test (Mann-Whitney): p = %.2g; below 0.05 counts as a change.", h->p);
 }
 
+static int64_t since_run(const pace_value_history *h) {
+    return h->level.found ? (int64_t)h->runs.items[h->level.at] + 1 : PACE_NO_INT;
+}
+
 /* From which run on the values stay at another level. */
 static void put_level(pace_node *root, const view *v) {
     const pace_value_history *h = &v->chosen;
     const pace_level_change *level = &h->level;
     pace_node *node = pace_node_object(root, "level", NULL, PACE_FOR_JSON);
-    if (!level->found) {
-        pace_node_null(node, "since_run");
-        pace_node_null(node, "since_label");
-    } else {
-        const pace_stored_run *run = &v->results->runs.items[h->runs.items[level->at]];
-        pace_node_int(node, "since_run", (int64_t)h->runs.items[level->at] + 1);
-        pace_node_text(node, "since_label", run->label);
+    const char *label = level->found ? v->results->runs.items[h->runs.items[level->at]].label : NULL;
+    pace_node_int(node, "since_run", since_run(h));
+    pace_node_text(node, "since_label", label);
+    if (label)
         pace_node_sentence(root, true, "Since run %zu%s%.60s%s it stays at %s, before at %s (%+.1f %%).",
-                           h->runs.items[level->at] + 1, *run->label ? " (" : "", run->label, *run->label ? ")" : "",
+                           h->runs.items[level->at] + 1, *label ? " (" : "", label, *label ? ")" : "",
                            show_value(h->path, level->after).text, show_value(h->path, level->before).text,
                            100 * (level->ratio - 1));
-    }
     pace_node_real(node, "ratio", level->found ? level->ratio : NAN);
     pace_node_real(node, "p_value", level->found ? level->p : 1);
 }
@@ -247,15 +247,14 @@ static pace_status open_series(view *v, const char *series) {
 
 static void put_series_row(pace_node *table, const view *v) {
     const pace_value_history *h = &v->chosen;
-    pace_table_put(table,
-                   &(series_row){.series = v->series,
-                                 .value = h->path,
-                                 .verdict = pace_change_verdict_names[h->verdict],
-                                 .runs = (int64_t)h->values.count,
-                                 .since_run = h->level.found ? (int64_t)h->runs.items[h->level.at] + 1 : PACE_NO_INT,
-                                 .last = h->last_median,
-                                 .change = h->ratio - 1,
-                                 .level_change = h->level.found ? h->level.ratio - 1 : NAN});
+    pace_table_put(table, &(series_row){.series = v->series,
+                                        .value = h->path,
+                                        .verdict = pace_change_verdict_names[h->verdict],
+                                        .runs = (int64_t)h->values.count,
+                                        .since_run = since_run(h),
+                                        .last = h->last_median,
+                                        .change = h->ratio - 1,
+                                        .level_change = h->level.found ? h->level.ratio - 1 : NAN});
 }
 
 /* How bad a series is, to tell which is shown whole. */

@@ -209,9 +209,7 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     pace_node_real(node, "share", c->share);
     pace_node_text(node, "within", c->within);
     pace_node_real(node, "within_share", c->within_share);
-    int64_t rank = analysis->ranks.items[c->rank]->step.rank;
-    if (rank >= 0) pace_node_int(node, "rank", rank);
-    else pace_node_null(node, "rank");
+    pace_node_int(node, "rank", pace_rank_number(analysis->ranks.items[c->rank]));
     pace_node_text(node, "host_reason",
                    lead->resource == PACE_ADVICE_HOST ? pace_host_reason_names[lead->reason] : NULL);
     pace_node_text(node, "waits_in", lead->waits_in);
@@ -220,9 +218,8 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     pace_node_bool(node, "of_long_steps", lead->of_long_steps);
     pace_node_int(node, "long_steps", (int64_t)lead->series.longer);
     pace_node_int(node, "long_steps_excess_ns", lead->series.excess_ns);
-    if (lead->shift.found)
-        pace_node_real(node, "shift_ratio", (double)lead->shift.after_ns / (double)lead->shift.before_ns);
-    else pace_node_null(node, "shift_ratio");
+    pace_node_real(node, "shift_ratio",
+                   lead->shift.found ? (double)lead->shift.after_ns / (double)lead->shift.before_ns : (double)NAN);
     pace_node_int(node, "balance_saved_ns", lead->balance_ns);
     pace_node_text(node, "late_resource", lead->late.known ? pace_resource_names[lead->late.resource] : NULL);
     pace_node_int(node, "late_excess_ns", lead->late.excess_ns);

@@ -48,11 +48,10 @@ static void word(remedy_row *row, const pace_remedy *remedy, const char *steps) 
 }
 
 static remedy_row row_of(const pace_remedy *remedy, const pace_remedies *remedies, const pace_analysis *analysis) {
-    int64_t rank = analysis->ranks.items[remedy->culprit.rank]->step.rank;
     remedy_row row = {.of = *remedy,
                       .resource = pace_advice_names[remedy->resource],
                       .rung = pace_rung_names[remedy->step_s.rung],
-                      .rank = rank >= 0 ? rank : PACE_NO_INT,
+                      .rank = pace_rank_number(analysis->ranks.items[remedy->culprit.rank]),
                       .saved_s = remedy->saved_share * remedies->replayed_s,
                       .speedup = remedies->replayed_s / remedy->step_s.median};
     word(&row, remedy, remedies->steps);

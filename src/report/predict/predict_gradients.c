@@ -19,8 +19,7 @@ static void put_object(pace_node *root, const pace_scenario *scenario, const pac
     pace_node_text(node, "approach", scenario->approach.name);
     pace_node_text(node, "family", pace_approach_family_names[scenario->approach.family]);
     pace_node_int(node, "ranks", exchange->ranks);
-    if (exchange->bottleneck) pace_node_int(node, "exchange_ns", pace_ns(exchange->exchange_s));
-    else pace_node_null(node, "exchange_ns");
+    pace_node_int(node, "exchange_ns", exchange->bottleneck ? pace_ns(exchange->exchange_s) : PACE_NO_INT);
     pace_node_int(node, "exposed_ns", pace_ns(exchange->exposed_s));
     pace_node *by = pace_node_list(node, "exposed_by_group");
     for (int g = PACE_GROUP_UNKNOWN + 1; g < PACE_GROUPS; g++) {
@@ -31,8 +30,7 @@ static void put_object(pace_node *root, const pace_scenario *scenario, const pac
     }
     pace_node_real(node, "jitter_share", exchange->jitter);
     pace_node_int(node, "skew_ns", pace_ns(exchange->skew_s));
-    if (exchange->bottleneck) pace_node_text(node, "bottleneck", exchange->bottleneck);
-    else pace_node_null(node, "bottleneck");
+    pace_node_text(node, "bottleneck", exchange->bottleneck);
 }
 
 /* Kinds of groups that do not exchange gradients, or parameters, of replicas alone. */

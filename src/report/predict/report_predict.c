@@ -110,9 +110,9 @@ static void put_predicted(pace_node *root, const pace_prediction *p) {
                            pace_show_ns(pace_ns(step_s->median)).text, pace_show_ns(pace_estimate_low_ns(*step_s)).text,
                            pace_show_ns(pace_estimate_high_ns(*step_s)).text, p->inputs.forecast.device->name);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
-    pace_node_null(step, "measured_ns");
+    pace_node_int(step, "measured_ns", PACE_NO_INT);
     pace_node_int(step, "walked_ns", pace_ns(step_s->median / p->fit_factor - p->results[0].exchange.skew_s));
-    pace_node_null(step, "walk_error");
+    pace_node_real(step, "walk_error", NAN);
     if (p->is_model) {
         pace_node_real(step, "device_tokens_per_s", rate.of_tokens ? rate.per_s : (double)NAN);
         pace_node_real(step, "mfu_share", rate.mfu);
@@ -373,9 +373,8 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
         return pace_report_give(out, report, status);
     }
     if (status == PACE_OK) {
-        const pace_analyze_options echo = {.context = options->context};
         const pace_analysis *const one[] = {&p.inputs.measured};
-        status = pace_new_report(&report, "predict", "What the step would be", one, p.inputs.is_measured, &echo);
+        status = pace_new_report(&report, "predict", "What the step would be", one, p.inputs.is_measured);
         for (size_t i = 0; status == PACE_OK && i < p.inputs.paths.count; i++)
             pace_report_add_input(report, p.inputs.paths.items[i], 0);
         if (status == PACE_OK) pace_report_warn_all(report, &p.inputs.warnings);

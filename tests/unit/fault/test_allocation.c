@@ -87,10 +87,7 @@ static int count_bytes(void *context, const void *bytes, size_t length) {
 
 static pace_status analyze(const void *context, int choice) {
     const files *made = context;
-    const char *const command[] = {"paceline", "analyze"};
     const pace_analyze_options options = {.context = test_context(),
-                                          .command = command,
-                                          .command_count = 2,
                                           .check = true,
                                           .overheads_path = choice == 2 ? made->overheads : NULL};
     const char *const paths[] = {made->path[0], made->path[1]};

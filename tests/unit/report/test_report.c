@@ -74,7 +74,7 @@ static pace_report *small_report(void) {
     pace_node_real(step, "mfu", NAN);
     pace_node_bool(step, "steady", true);
     pace_node *hidden = pace_node_object(root, "hidden", "Hidden", PACE_FOR_JSON);
-    pace_node_null(hidden, "nothing");
+    pace_node_int(hidden, "nothing", PACE_NO_INT);
     pace_node_object(root, "shown", "Shown", PACE_FOR_PEOPLE);
     add_matrix(root);
     pace_node *table = pace_node_table(root, "kernels", "Kernels", PACE_FOR_ALL, KERNEL_COLUMNS, 5, 2);
