@@ -206,4 +206,18 @@ TEST(test_unknown) {
     assert_string_equal(pace_op_family_name(PACE_OP_FAMILIES), "unknown");
 }
 
+/* A matrix of m x k times a vector: a multiply and an addition for each of its elements; each operand is read and the
+ * m results are written once. addmv also reads what it adds to. */
+TEST(test_matrix_times_vector) {
+    const double m = 128, k = 64;
+    pace_op_shapes product = {0}, sum = {0};
+    TENSOR(&product, 4, 128, 64);
+    TENSOR(&product, 4, 64);
+    check("aten::mv", &product, PACE_OP_GEMM, 2 * m * k, 4 * (m * k + k + m));
+    TENSOR(&sum, 4, 128);
+    TENSOR(&sum, 4, 128, 64);
+    TENSOR(&sum, 4, 64);
+    check("aten::addmv", &sum, PACE_OP_GEMM, 2 * m * k, 4 * (m + m * k + k + m));
+}
+
 int main(void) { return run_tests_of_file(NULL, NULL); }
