@@ -23,5 +23,5 @@ static inline struct timespec pace_clock_after(double seconds) {
 /** Keeps the thread busy; not at all for 0 or less. */
 static inline void pace_clock_spend(double seconds) {
     if (!(seconds > 0)) return;
-    for (double start = pace_clock_s(); pace_clock_s() - start < seconds;);
+    for (double start = pace_clock_s(); pace_clock_s() - start < seconds;) {}
 }
