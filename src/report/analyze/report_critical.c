@@ -4,6 +4,7 @@
 #include "insight/tables/path_rows.h"
 #include "report/show.h"
 #include "report/table.h"
+#include "base/print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -157,8 +158,8 @@ static pace_status put_path(pace_node *root, const pace_critical *critical, cons
     put_by_rank(path, critical, analysis);
     put_before_traces(path, critical, analysis);
     if (critical->unexplained_ns > length / 2000) /* what is not shown as 0.0 % */
-        snprintf(unexplained, sizeof unexplained, " No recorded dependency explains %.1f %% of the path.",
-                 100.0 * (double)critical->unexplained_ns / (double)length);
+        pace_snprintf(unexplained, sizeof unexplained, " No recorded dependency explains %.1f %% of the path.",
+                      100.0 * (double)critical->unexplained_ns / (double)length);
     pace_node_note(path, "'itself': it ran; 'gap before': nothing that is recorded ran, and it came next.%s",
                    unexplained);
     if (critical->handovers)
