@@ -55,7 +55,7 @@ typedef struct {
 
 struct pace_program_question;
 
-/* What a program's time grows with where messages stay as large and links are alike; of ranks that fold none need know. */
+/* What a program's time grows with where messages stay as large and links are alike. FOLDS: few ranks are simulated. */
 typedef enum {
     PACE_FOLDS,
     PACE_GROWS_WITH_NODES,

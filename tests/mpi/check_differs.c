@@ -1,6 +1,6 @@
 /*
  * An MPI program whose ranks call differently, to be run with libpaceline_mpi.so and PACELINE_COLLECTIVE=check: rank 0
- * makes another call than the rest. Each must come back as an error, on every rank; the next is made on a new communicator.
+ * makes another call than the rest. Each must come back as an error, on every rank; each has a communicator of its own.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -90,7 +90,7 @@ static void put_summary(pace_node *root, const pace_simulation_asked *a, double 
     if (given->grown_from)
         pace_node_sentence(root, false,
                            "At most %u nodes were simulated, with messages as large; the time of %u continues their "
-                           "line (" PACE_FIELD "unfolded simulates all).",
+                           "line (--unfolded simulates all).",
                            given->grown_from, s->nodes_of_job);
     compare_closed_form(root, a, given, run);
 }
