@@ -218,7 +218,8 @@ pace_status pace_config_check_parts(const pace_config *config) {
 /* Gradients of adapters' few weights leave a turn of their own nothing to fill a bubble with. */
 static pace_status check_lora(const pace_config *config) {
     if (config->lora == 0 && config->quantized)
-        return pace_fail(PACE_E_USAGE, "quantized %s: expected lora=RANK beside it: weights that are trained are not kept so",
+        return pace_fail(PACE_E_USAGE,
+                         "quantized %s: expected lora=RANK beside it: weights that are trained are not kept so",
                          quantized[config->quantized]);
     if (config->lora == 0 && config->lora_layers == PACE_LORA_ATTENTION) return PACE_OK;
     if (config->lora == 0)

@@ -115,10 +115,10 @@ def test_rows():
         answer = row(**{key: "abc"})
         expect(f'unknown {key} "abc"' in answer["status"] and answer["predicted"] == plain["predicted"], key, answer)
     expect("takes 2 micro-batches, not 3" in row(grad_accum="3")["status"] and row(grad_accum="2")["status"] == plain["status"], "grad_accum")
-    answer = row(execution="graph")
-    expect("no effect unless framework=pytorch: execution graph" in answer["status"] and answer["predicted"] == plain["predicted"], "graphs of others' steps", answer)
+    answer, others = (row(framework="megatron", **more) for more in ({"execution": "graph"}, {}))
+    expect("no effect unless framework=pytorch: execution graph" in answer["status"] and answer["predicted"] == others["predicted"], "graphs of others' steps", answer)
     for key, value in (("input", "pinned"), ("bucket_bytes", "1MiB"), ("update", "fused")):
-        expect(f"{key} has no effect unless framework=pytorch" in row(**{key: value})["status"], key)
+        expect(f"{key} has no effect unless framework=pytorch" in row(framework="megatron", **{key: value})["status"], key)
     for cells, said in (({"strategy": "tensor parallel 8"}, "no effect: sharding tensor parallel 8"), ({"head_dim": "128", "heads": "12"}, "no effect on gpt2: head_dim 128"),
                         ({"experts": "8"}, "no effect on gpt2: experts 8")):
         answer = row(**cells)
