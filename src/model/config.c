@@ -338,8 +338,8 @@ pace_precision pace_config_convolution_precision(const pace_config *config) {
     return single ? PACE_TF32 : pace_config_matrix_precision(config);
 }
 
-/* bitsandbytes: a scale in single precision for 64 weights of 4 bits, itself in 8 bits where it is quantised twice (Dettmers
- * et al. 2023, section 3); for a row of weights of 8 bits. */
+/* bitsandbytes: a scale in single precision for 64 weights of 4 bits, itself in 8 bits where it is quantised twice
+ * (Dettmers et al. 2023, section 3); for a row of weights of 8 bits. */
 double pace_config_packed_bytes(const pace_config *config) {
     switch (config->quantized) {
     case PACE_QUANTIZED_INT8: return 1;

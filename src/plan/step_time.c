@@ -105,7 +105,7 @@ static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f
     return larger(pace_exchange_left_s(alone_s, plan->framework->overlap_gradients, f->hidden, cover_s), last_s);
 }
 
-/* ZeRO 2 sums the gradients of each micro-batch behind its backward pass; the last one's are counted with the step's. */
+/* ZeRO 2 sums the gradients of each micro-batch behind its backward pass; the last one's count with the step's. */
 static double early_gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_passes *slowest) {
     if (is_lowered(plan) || plan->config.zero_stage != 2) return 0;
     double alone_s = pace_factor_of(f, plan->gradient_across) * plan->reduced_s;

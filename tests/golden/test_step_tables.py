@@ -214,6 +214,20 @@ def test_recorded_steps():
         near(float(silent["predicted"]), json.loads(asked.stdout)["scenarios"][0]["step_ns"] * 1e-9, 1e-6)
 
 
+def test_gradients_of_deepspeed():
+    """DeepSpeed 0.16 sums gradients whole (use_multi_rank_bucket_allreduce): once a step in ZeRO 1, behind every micro-batch in ZeRO 2; ZeRO 2 of
+    others reduces and scatters them, half the bytes."""
+    def exposed(micro_batches, stage, framework="deepspeed"):
+        answer = json.loads(subprocess.run([PACELINE, "predict", "llama2-7b", "--on", "hgx-a100-80", "--set", f"framework={framework}", "--set", "micro_batch=1", "--set",
+                                f"global_batch={8 * micro_batches}", "--set", f"zero_stage={stage}", "--set", "precision=bf16", "--format", "json"],
+                                           capture_output=True, text=True, check=True).stdout)
+        return next(part["time_ns"] for part in answer["parts"] if part["part"] == "data exchange")
+    once = exposed(1, 2)
+    each = exposed(2, 2) - once
+    assert once == exposed(1, 1) == exposed(4, 1) and each > 0.5 * once > 0, (once, each)
+    assert abs(exposed(5, 2) - once - 4 * each) <= 4, (once, each)
+
+
 def test_silence():
     """What a row leaves out is assumed, said, and known less well."""
     plain = one("device,model,n_gpu,micro_batch,global_batch,seq,precision", "H100,llama2-7b,8,1,8,4096,bf16")

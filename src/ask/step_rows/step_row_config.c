@@ -196,8 +196,8 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
 /* Megatron fused its kernels when the generation behind the A100 came. */
 enum { LAST_EAGER_GENERATION = 80 };
 
-/* A row that names no framework: PyTorch's, as `predict MODEL` has it, but for benchmarks whose submissions run otherwise
- * and for tables of how language models are shared among ranks, which are Megatron's of the device's time. */
+/* A row that names no framework: PyTorch's, as `predict MODEL` has it, but for benchmarks whose submissions run
+ * otherwise and for tables of how language models are shared among ranks, which are Megatron's of the device's time. */
 static const char *framework_word(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_FRAMEWORK);
     if (*text) return text;
