@@ -7,7 +7,7 @@ double pace_exchange_exposed_s(const pace_forecast_result *result) {
     const pace_rank *rank = pace_analysis_slowest(analysis);
     if (rank->marks.items.count == 0) return 0;
     const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
-    pace_matrix matrix = pace_fold_matrix(&result->gap, pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns));
+    pace_matrix matrix = pace_rank_matrix(rank, mark->from_ns, mark->to_ns);
     return (double)pace_matrix_columns(&matrix, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION) / 1e9;
 }
 
@@ -23,14 +23,13 @@ static void add_exposed(double by_s[PACE_GROUPS], const pace_rank *rank, int64_t
 
 void pace_exchange_exposed_by(double by_s[PACE_GROUPS], const pace_forecast_result *result) {
     const pace_rank *rank = pace_analysis_slowest(&result->analysis);
-    const pace_fold_gap *gap = &result->gap;
+    const pace_step_fold *fold = &rank->fold;
     for (int g = 0; g < PACE_GROUPS; g++) by_s[g] = 0;
     if (rank->marks.items.count == 0) return;
     size_t last = rank->marks.items.count - 1;
     const pace_mark *mark = &rank->marks.items.items[last];
     add_exposed(by_s, rank, mark->from_ns, mark->to_ns, 1);
-    if (gap->times)
-        add_exposed(by_s, rank, gap->from_ns[last], gap->from_ns[last] + gap->period_ns, (double)gap->times);
+    if (fold->times) add_exposed(by_s, rank, fold->from_ns[last], fold->from_ns[last] + fold->period_ns, fold->times);
 }
 
 /* Where the last forward pass of a step ends, and where its update begins. */

@@ -322,7 +322,7 @@ double pace_mean_step_ns(const pace_rank *rank, size_t first) {
         sum += (double)(mark->to_ns - mark->from_ns);
         count++;
     }
-    return count ? sum / (double)count : (double)rank->work.window.span_ns;
+    return count ? sum / (double)count + (double)pace_rank_left_out_ns(rank) : (double)rank->work.window.span_ns;
 }
 
 double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
@@ -405,14 +405,11 @@ static double exchanges_variance(const pace_forecast_result *result, double shar
 static pace_status estimate(pace_forecast_result *result, unsigned repeats, const pace_device *device,
                             const host_doubts *of_host, const pace_doubts *doubts, bool explains) {
     double walk = doubts->figure[PACE_DOUBT_WALK];
-    pace_fold_gap *gap = &result->gap;
     pace_critical path;
-    bool steady = true;
     const pace_rank *slowest = pace_analysis_slowest(&result->analysis);
-    if (gap->times) PACE_TRY(pace_fold_path(&path, &steady, gap, &result->analysis));
-    else if (explains) PACE_TRY(pace_critical_find_across(&path, &result->analysis, slowest));
-    else PACE_TRY(pace_critical_find_path(&path, &result->analysis, slowest, &(pace_path_fold){0}));
-    result->unsteady = !steady;
+    if (explains) PACE_TRY(pace_critical_find_across(&path, &result->analysis, slowest));
+    else PACE_TRY(pace_critical_find_path(&path, &result->analysis, slowest));
+    result->unsteady = path.uneven;
     const int64_t *by_ns = path.by_resource_ns;
     int64_t device_ns = by_ns[PACE_ADVICE_COMPUTE] + by_ns[PACE_ADVICE_MEMORY] + by_ns[PACE_ADVICE_COPY];
     double length = (double)(path.to_ns > path.from_ns ? path.to_ns - path.from_ns : 1), kernels = 0;
@@ -437,7 +434,7 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
     result->used.added[PACE_DOUBT_WALK] = walk;
     if (of_host->of < PACE_DOUBTS) result->used.added[of_host->of] = host * of_host->own;
     result->used.added[PACE_DOUBT_HOST_MOVED] = host * of_host->moved;
-    double step_ns = pace_analysis_step_ns(&result->analysis, repeats - 1) + (double)(gap->times * gap->period_ns);
+    double step_ns = pace_analysis_step_ns(&result->analysis, repeats - 1);
     result->step_s = (pace_estimate){step_ns / 1e9, sqrt(variance), rung};
     if (explains) result->path = path;
     else pace_critical_free(&path);
@@ -543,14 +540,13 @@ static void add_exchange(pace_forecast_result *result, const pace_forecast *fore
 }
 
 /* Of a folded forecast what a round adds. */
-static pace_status find_gap(pace_forecast_result *result, const pace_forecast *forecast) {
+static pace_status find_rounds(pace_forecast_result *result, const pace_forecast *forecast) {
     size_t count = forecast->ranks.count;
     bool steady;
     pace_fold_round *rounds = pace_alloc(count, sizeof *rounds);
     if (!rounds) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) rounds[i] = forecast->ranks.items[i].round;
-    pace_status status =
-        pace_fold_find(&result->gap, &steady, &result->analysis, rounds, forecast->repeats, forecast->folded);
+    pace_status status = pace_fold_find(&steady, &result->analysis, rounds, forecast->repeats, forecast->folded);
     pace_free(rounds);
     if (status == PACE_OK) result->unsteady = !steady;
     return status;
@@ -564,7 +560,7 @@ pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *fo
     free_room(&room);
     if (status != PACE_OK) return status;
     status = pace_self_check_matrix(&result.analysis);
-    if (status == PACE_OK && forecast->folded) status = find_gap(&result, forecast);
+    if (status == PACE_OK && forecast->folded) status = find_rounds(&result, forecast);
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
     const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
     host_doubts of_host = host_doubts_of(forecast, scenario);

@@ -105,7 +105,6 @@ typedef struct {
     pace_doubts_used used; /* what step_s rests on */
     pace_launch_doubts launch_doubts;
     size_t beyond;      /* measured kernels faster than their device's roofline allows */
-    pace_fold_gap gap;  /* of a folded forecast: what its analysis lacks and the other figures have */
     bool unsteady;      /* a folded forecast that is to be walked whole: nothing else here counts */
     pace_critical path; /* with what each resource is worth, where the scenario explains; else empty */
 } pace_forecast_result;

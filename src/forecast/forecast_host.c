@@ -39,8 +39,14 @@ static pace_host_level level_of(survey *s, const pace_graph_node *node, bool lau
     return (pace_host_level)(*known - 1);
 }
 
-static void take_rank(size_t out[PACE_HOST_LEVELS], survey *s) {
+static uint32_t node_of(const pace_graph *graph, uint32_t launch) {
+    return launch < graph->launches.count ? graph->launches.items[launch].node : (uint32_t)graph->nodes.count;
+}
+
+/* Operators of a round that was left out count as often more. */
+static void take_rank(size_t out[PACE_HOST_LEVELS], survey *s, uint32_t left_out) {
     const pace_graph *graph = &s->rank->graph;
+    const uint32_t first = node_of(graph, s->rank->round.first), end = node_of(graph, s->rank->round.last);
     for (size_t i = 0; i < graph->launches.count; i++) s->launches[graph->launches.items[i].node] = true;
     for (size_t i = graph->nodes.count; i-- > 0;) { /* children stand behind their parents */
         const pace_graph_node *node = &graph->nodes.items[i];
@@ -49,7 +55,8 @@ static void take_rank(size_t out[PACE_HOST_LEVELS], survey *s) {
     for (size_t i = 0; i < graph->nodes.count; i++) {
         const pace_graph_node *node = &graph->nodes.items[i];
         bool top = node->parent == PACE_NO_NODE || graph->nodes.items[node->parent].kind == PACE_TASK_ANNOTATION;
-        if (top && node->kind == PACE_TASK_OP && node->spends_ns < 0) out[level_of(s, node, s->launches[i])]++;
+        if (top && node->kind == PACE_TASK_OP && node->spends_ns < 0)
+            out[level_of(s, node, s->launches[i])] += i >= first && i < end ? 1 + left_out : 1;
     }
 }
 
@@ -62,7 +69,7 @@ pace_status pace_forecast_host_levels(size_t out[PACE_HOST_LEVELS], const pace_f
         survey s = {.rank = rank};
         bool made = PACE_MAKE(s.level, 2 * pace_names_count(&graph->names) + 1) &&
                     PACE_MAKE(s.launches, graph->nodes.count + 1);
-        if (made) take_rank(levels, &s);
+        if (made) take_rank(levels, &s, forecast->folded);
         PACE_FREE(s.level, s.launches);
         if (!made) return PACE_E_MEMORY;
     }

@@ -124,7 +124,7 @@ static bool all_are_steady(const pace_analysis *analysis, const pace_fold_round 
 }
 
 /* The last two rounds of a step that are alike: what settles has settled there, if other ranks are not yet draining. */
-static bool step_is_steady(pace_fold_gap *gap, const pace_analysis *analysis, const pace_fold_round *rounds,
+static bool step_is_steady(pace_step_fold *fold, const pace_analysis *analysis, const pace_fold_round *rounds,
                            unsigned in_step, unsigned repeats) {
     const pace_step *step = &analysis->ranks.items[0]->step;
     const pace_lane *stream = first_stream(step);
@@ -134,10 +134,10 @@ static bool step_is_steady(pace_fold_gap *gap, const pace_analysis *analysis, co
     for (uint32_t end = rounds[0].steady_end; end >= rounds[0].steady_begin + 2 * count; end -= count) {
         int64_t from_ns = step->start_ns[before + end - 2 * count];
         int64_t period_ns = step->start_ns[before + end - count] - from_ns;
-        if (period_ns <= 0 || (in_step > 0 && period_ns != gap->period_ns)) continue;
+        if (period_ns <= 0 || (in_step > 0 && period_ns != fold->period_ns)) continue;
         if (!all_are_steady(analysis, rounds, in_step, repeats, from_ns, period_ns)) continue;
-        gap->period_ns = period_ns;
-        gap->from_ns[in_step] = from_ns;
+        fold->period_ns = period_ns;
+        fold->from_ns[in_step] = from_ns;
         return true;
     }
     return false;
@@ -152,15 +152,15 @@ static pace_status all_are_usual(bool *out, size_t *typical, const pace_rank *ra
     return PACE_OK;
 }
 
-/* The same of the whole steps, each longer by the gap: their typical step must be the folded ones'. */
-static pace_status are_usual_whole(bool *out, const pace_fold_gap *gap, const pace_rank *rank, unsigned repeats) {
+/* The same of the whole steps, each longer by what is left out: their typical step must be the folded ones'. */
+static pace_status are_usual_whole(bool *out, const pace_rank *rank, unsigned repeats) {
     pace_rank whole = *rank;
     size_t count = rank->marks.items.count, typical[2];
     bool folded;
     if (!PACE_MAKE(whole.marks.items.items, count + 1)) return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) {
         whole.marks.items.items[i] = rank->marks.items.items[i];
-        whole.marks.items.items[i].to_ns += gap->times * gap->period_ns;
+        whole.marks.items.items[i].to_ns += pace_rank_left_out_ns(rank);
     }
     pace_status status = all_are_usual(&folded, &typical[0], rank, repeats);
     if (status == PACE_OK) status = all_are_usual(out, &typical[1], &whole, repeats);
@@ -169,71 +169,99 @@ static pace_status are_usual_whole(bool *out, const pace_fold_gap *gap, const pa
     return status;
 }
 
-static pace_matrix round_matrix(const pace_fold_gap *gap, const pace_rank *rank, unsigned in_step, int number) {
-    int64_t from_ns = gap->from_ns[in_step] + number * gap->period_ns;
-    return pace_matrix_of(&rank->tiles, from_ns, from_ns + gap->period_ns);
+/* A matrix of the first round, or of the second. */
+static pace_matrix round_matrix(const pace_rank *rank, unsigned in_step, int number) {
+    int64_t from_ns = rank->fold.from_ns[in_step] + number * rank->fold.period_ns;
+    return pace_matrix_of(&rank->tiles, from_ns, from_ns + rank->fold.period_ns);
 }
 
-/* The busiest stage of the whole step: in a folded one filling and draining count for too much. */
-static pace_status report_busiest(pace_analysis *analysis, const pace_fold_gap *gap, unsigned in_step) {
-    int64_t *more_ns = pace_alloc(analysis->ranks.count + 1, sizeof *more_ns);
-    if (!more_ns) return PACE_E_MEMORY;
-    for (size_t i = 0; i < analysis->ranks.count; i++) {
-        pace_matrix round = round_matrix(gap, analysis->ranks.items[i], in_step, 0);
-        more_ns[i] = gap->times * pace_matrix_columns(&round, PACE_IDLE_RANK, PACE_IDLE_RANK);
-    }
-    pace_analysis_report_busiest(analysis, more_ns);
-    pace_free(more_ns);
-    return PACE_OK;
-}
-
-pace_status pace_fold_find(pace_fold_gap *out, bool *steady, pace_analysis *analysis, const pace_fold_round *rounds,
-                           unsigned repeats, uint32_t times) {
-    pace_fold_gap gap = {.times = times};
+/* The busiest stage is the whole step's: in a folded one filling and draining count for too much. */
+pace_status pace_fold_find(bool *steady, pace_analysis *analysis, const pace_fold_round *rounds, unsigned repeats,
+                           uint32_t times) {
+    pace_step_fold fold = {.times = times, .steps = repeats};
     *steady = repeats <= PACE_FOLD_STEPS;
-    for (unsigned i = 0; *steady && i < repeats; i++) *steady = step_is_steady(&gap, analysis, rounds, i, repeats);
+    for (unsigned i = 0; *steady && i < repeats; i++) *steady = step_is_steady(&fold, analysis, rounds, i, repeats);
     if (!*steady) return PACE_OK;
-    PACE_TRY(report_busiest(analysis, &gap, repeats - 1));
+    for (size_t i = 0; i < analysis->ranks.count; i++) analysis->ranks.items[i]->fold = fold;
+    pace_analysis_report_busiest(analysis);
     const pace_rank *slowest = pace_analysis_slowest(analysis);
-    PACE_TRY(are_usual_whole(steady, &gap, slowest, repeats));
+    PACE_TRY(are_usual_whole(steady, slowest, repeats));
     if (!*steady) return PACE_OK;
-    pace_matrix again = round_matrix(&gap, slowest, repeats - 1, 1);
-    gap.matrix = round_matrix(&gap, slowest, repeats - 1, 0);
-    *steady = memcmp(&again, &gap.matrix, sizeof again) == 0;
-    *out = gap;
+    pace_matrix first = round_matrix(slowest, repeats - 1, 0), again = round_matrix(slowest, repeats - 1, 1);
+    *steady = memcmp(&again, &first, sizeof again) == 0;
     return PACE_OK;
 }
 
-/* --- what it adds ------------------------------------------------------------------------------------------------- */
+/* --- what is shown of it ------------------------------------------------------------------------------------------ */
 
-pace_matrix pace_fold_matrix(const pace_fold_gap *gap, pace_matrix folded) {
-    for (int stage = 0; stage < PACE_STAGES; stage++)
-        for (int r = 0; r < PACE_RESOURCES; r++) folded.cell_ns[stage][r] += gap->times * gap->matrix.cell_ns[stage][r];
-    return folded;
+static bool is_in_round(const pace_step_fold *fold, unsigned step, int64_t at_ns) {
+    return at_ns >= fold->from_ns[step] && at_ns < fold->from_ns[step] + fold->period_ns;
 }
 
-static void sum_round(int64_t by_resource_ns[PACE_ADVICES], const pace_critical *path, int64_t from_ns,
-                      int64_t period_ns) {
-    PACE_ITEMS (const pace_path_piece, piece, &path->pieces) {
-        int64_t start = piece->start_ns > from_ns ? piece->start_ns : from_ns;
-        int64_t end = pace_piece_end(piece) < from_ns + period_ns ? pace_piece_end(piece) : from_ns + period_ns;
-        if (end > start) by_resource_ns[piece->resource] += end - start;
-    }
+typedef PACE_VEC(pace_p2p_message) messages_vec;
+
+/* So many rounds later than it was walked. */
+static pace_status put_message(messages_vec *out, const pace_analysis *analysis, const pace_p2p_message *message,
+                               uint32_t rounds) {
+    const pace_rank *rank = analysis->ranks.items[0];
+    pace_p2p_message one = *message;
+    int64_t at_ns = one.last_start_ns;
+    int64_t later = pace_rank_shown_ns(rank, at_ns) - at_ns + rounds * rank->fold.period_ns;
+    one.last_start_ns += later;
+    one.end_ns += later;
+    return PACE_PUSH(out, one);
 }
 
-pace_status pace_fold_path(pace_critical *out, bool *steady, const pace_fold_gap *gap, const pace_analysis *analysis) {
-    const pace_path_fold fold = {gap->from_ns, gap->period_ns, gap->times};
-    int64_t first[PACE_ADVICES] = {0}, second[PACE_ADVICES] = {0};
-    pace_critical path;
-    PACE_TRY(pace_critical_find_path(&path, analysis, pace_analysis_slowest(analysis), &fold));
-    *steady = path.mark != SIZE_MAX;
-    if (*steady) {
-        sum_round(first, &path, gap->from_ns[path.mark], gap->period_ns);
-        sum_round(second, &path, gap->from_ns[path.mark] + gap->period_ns, gap->period_ns);
-        *steady = memcmp(first, second, sizeof first) == 0;
+/* Those of a step's round, of the pair of ranks whose messages are [first, end), so often as it was left out. */
+static pace_status repeat_round(messages_vec *out, const pace_analysis *analysis, size_t first, size_t end,
+                                unsigned step) {
+    const pace_step_fold *fold = &analysis->ranks.items[0]->fold;
+    for (uint32_t k = 1; k <= fold->times; k++)
+        for (size_t i = first; i < end; i++) {
+            const pace_p2p_message *one = &analysis->messages.items.items[i];
+            if (is_in_round(fold, step, one->last_start_ns)) PACE_TRY(put_message(out, analysis, one, k));
+        }
+    return PACE_OK;
+}
+
+static bool is_same_pair(const pace_p2p_message *a, const pace_p2p_message *b) {
+    return a->number[0] == b->number[0] && a->number[1] == b->number[1] && strcmp(a->group, b->group) == 0;
+}
+
+static pace_status unfold_messages(messages_vec *out, const pace_analysis *analysis) {
+    const pace_step_fold *fold = &analysis->ranks.items[0]->fold;
+    const unsigned steps = fold->steps;
+    const pace_p2p_message *all = analysis->messages.items.items;
+    for (size_t first = 0, end; first < analysis->messages.items.count; first = end) {
+        unsigned step = 0;
+        for (end = first; end < analysis->messages.items.count && is_same_pair(&all[first], &all[end]); end++) {}
+        for (size_t i = first; i < end; i++) {
+            int64_t at_ns = all[i].last_start_ns;
+            for (; step < steps && at_ns >= fold->from_ns[step] + fold->period_ns; step++)
+                PACE_TRY(repeat_round(out, analysis, first, end, step));
+            PACE_TRY(put_message(out, analysis, &all[i], 0));
+        }
+        for (; step < steps; step++) PACE_TRY(repeat_round(out, analysis, first, end, step));
     }
-    for (int r = 0; r < PACE_ADVICES; r++) path.by_resource_ns[r] += gap->times * first[r];
-    path.to_ns += gap->times * gap->period_ns;
-    *out = path;
+    return PACE_OK;
+}
+
+pace_status pace_fold_unfold_meetings(bool *unfolded, pace_analysis *analysis) {
+    const pace_step_fold *fold = &analysis->ranks.items[0]->fold;
+    messages_vec all = {0};
+    *unfolded = true;
+    PACE_ITEMS (const pace_measured_collective, one, &analysis->collectives.items)
+        for (unsigned i = 0; i < fold->steps; i++) *unfolded &= !is_in_round(fold, i, one->last_start_ns);
+    if (!*unfolded) return PACE_OK;
+    PACE_TRY(pace_collectives_explain(&analysis->collectives, analysis->ranks.items, analysis->ranks.count));
+    pace_status status = unfold_messages(&all, analysis);
+    if (status != PACE_OK) {
+        PACE_VEC_FREE(&all);
+        return status;
+    }
+    PACE_VEC_FREE(&analysis->messages.items);
+    analysis->messages.items.items = all.items;
+    analysis->messages.items.count = all.count;
+    analysis->messages.items.capacity = all.capacity;
     return PACE_OK;
 }

@@ -18,30 +18,16 @@ typedef struct {
     uint32_t queue; /* as in pace_walk_rank */
 } pace_fold_round;
 
-enum { PACE_FOLD_STEPS = 8 };
-
-/* What a round adds, and how often: 0 = the step is whole. */
-typedef struct {
-    uint32_t times;
-    int64_t period_ns;
-    int64_t from_ns[PACE_FOLD_STEPS]; /* of each walked step the first of two rounds that are alike */
-    pace_matrix matrix;               /* of such a round, of the slowest rank in the last step */
-} pace_fold_gap;
-
 /** The round of turns [first, first + count) among steady turns, of a graph that says where its turns end;
  * `queue` as in pace_walk_rank. */
 pace_fold_round pace_fold_round_of(const pace_graph *graph, uint32_t queue, uint32_t first, uint32_t count,
                                    uint32_t steady_first, uint32_t steady_count);
 
-/** Finds the gap of a walked step, and which rank is the slowest of the whole step. *steady = false: the step is to be
- * walked with more micro-batches. */
-pace_status pace_fold_find(pace_fold_gap *out, bool *steady, pace_analysis *analysis, const pace_fold_round *rounds,
-                           unsigned repeats, uint32_t times) PACE_MUST_CHECK;
+/** Finds what a round adds to walked steps that leave so many out: sets pace_rank.fold of every rank, and which rank is
+ * the slowest of the whole steps. *steady = false: the step is to be walked with more micro-batches. */
+pace_status pace_fold_find(bool *steady, pace_analysis *analysis, const pace_fold_round *rounds, unsigned repeats,
+                           uint32_t times) PACE_MUST_CHECK;
 
-/** The matrix of the last step, with what was left out of it. */
-pace_matrix pace_fold_matrix(const pace_fold_gap *gap, pace_matrix folded);
-
-/** The path through the typical step of the slowest rank: its length and sums are those of the whole step, its pieces
- * not. */
-pace_status pace_fold_path(pace_critical *out, bool *steady, const pace_fold_gap *gap,
-                           const pace_analysis *analysis) PACE_MUST_CHECK;
+/** Puts the messages that were left out of steady steps into the analysis, each when the whole steps have it. *unfolded
+ * = false: collectives were left out, too, and the step is to be walked whole. */
+pace_status pace_fold_unfold_meetings(bool *unfolded, pace_analysis *analysis) PACE_MUST_CHECK;

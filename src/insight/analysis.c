@@ -450,10 +450,10 @@ static int64_t waits_ns(const pace_rank *rank) {
     return pace_matrix_columns(&matrix, PACE_IDLE_RANK, PACE_IDLE_RANK);
 }
 
-void pace_analysis_report_busiest(pace_analysis *analysis, const int64_t *more_ns) {
+void pace_analysis_report_busiest(pace_analysis *analysis) {
     int64_t least_ns = INT64_MAX;
     for (size_t i = 0; analysis->messages.items.count > 0 && i < analysis->ranks.count; i++) {
-        int64_t ns = waits_ns(analysis->ranks.items[i]) + (more_ns ? more_ns[i] : 0);
+        int64_t ns = waits_ns(analysis->ranks.items[i]);
         if (ns < least_ns) analysis->reported = analysis->ranks.items[i];
         if (ns < least_ns) least_ns = ns;
     }
@@ -470,7 +470,7 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
         status = take_step(&analysis, &steps[taken], names[taken], device);
     for (; taken < count; taken++) pace_step_free(&steps[taken]);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
-    if (status == PACE_OK) pace_analysis_report_busiest(&analysis, NULL);
+    if (status == PACE_OK) pace_analysis_report_busiest(&analysis);
     return PACE_GIVE(out, analysis, status, pace_analysis_free(&analysis));
 }
 

@@ -67,5 +67,5 @@ pace_status pace_analysis_rank(const pace_rank **out, const pace_analysis *analy
 const pace_rank *pace_analysis_slowest(const pace_analysis *analysis);
 
 /** Makes the stage of a pipeline that waits least for its peers the slowest: all stages take as long, and this one sets
- * the pace. `more_ns`: what each rank waits beside what was walked; NULL = nothing. */
-void pace_analysis_report_busiest(pace_analysis *analysis, const int64_t *more_ns);
+ * the pace. */
+void pace_analysis_report_busiest(pace_analysis *analysis);

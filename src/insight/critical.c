@@ -2,6 +2,7 @@
 
 #include "base/order.h"
 #include "insight/host_runs.h"
+#include "insight/path_fold.h"
 #include "insight/ranks/joint.h"
 #include "insight/steps/typical_step.h"
 #include "insight/without.h"
@@ -131,24 +132,26 @@ static pace_status walk_back(pace_critical *out, const pace_joint *joint, pace_r
 /* --- all of it -------------------------------------------------------------------------------------------------- */
 
 /* On the home rank; where it met others is counted by nobody. */
-static void count_handovers(pace_critical *out, const pace_joint *joint, const uint8_t *bound) {
+static void count_handovers(pace_critical *out, const pace_joint *joint, const uint8_t *bound,
+                            const pace_step_fold *fold) {
+    bool folded = fold->times && out->mark != SIZE_MAX;
     for (uint32_t i = 0; i < joint->home_segments; i++) {
         if (bound[i] < PACE_BOUND_BY_DEPENDENCY) continue;
+        const pace_segment *segment = &joint->replay.segments.items[i];
         const pace_segment_wait *wait =
-            pace_segment_wait_in(&joint->replay, &joint->replay.segments.items[i], bound[i] - PACE_BOUND_BY_DEPENDENCY);
+            pace_segment_wait_in(&joint->replay, segment, bound[i] - PACE_BOUND_BY_DEPENDENCY);
         if (wait->from_start || wait->on >= joint->first_meeting) continue;
-        out->handovers++;
-        out->recorded_handovers += wait->recorded;
+        int64_t into_ns = folded ? segment->start_ns - fold->from_ns[out->mark] : -1;
+        size_t times = into_ns >= 0 && into_ns < fold->period_ns ? 1 + fold->times : 1;
+        out->handovers += times;
+        out->recorded_handovers += times * wait->recorded;
     }
 }
 
-/* Of the trace, or all of it. */
-static bool is_first_step(const pace_critical *critical) { return critical->mark == 0 || critical->mark == SIZE_MAX; }
-
 /* What is asked of a step. */
 typedef struct {
-    const size_t *mark;         /* NULL = the typical step */
-    const pace_path_fold *fold; /* its path alone; NULL = all of it */
+    const size_t *mark; /* NULL = the typical step */
+    bool path_alone;
 } question;
 
 static pace_status analyse(pace_critical *out, pace_joint *joint, pace_rank *const *ranks, bool all) {
@@ -157,6 +160,7 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, pace_rank *con
     int64_t *start = pace_alloc(count, sizeof *start);
     uint8_t *bound = pace_alloc(count, 1);
     pace_status status = start && bound ? PACE_OK : PACE_E_MEMORY;
+    bool uneven = false;
     double unit[PACE_REPLAY_RESOURCES];
     for (int i = 0; i < PACE_REPLAY_RESOURCES; i++) unit[i] = 1;
     if (status == PACE_OK) status = pace_replay_run(replay, unit, start, bound);
@@ -164,15 +168,17 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, pace_rank *con
         int64_t error = llabs(start[i] - replay->segments.items[i].start_ns);
         if (error > out->worst_error_ns) out->worst_error_ns = error;
     }
-    if (status == PACE_OK) count_handovers(out, joint, bound);
+    if (status == PACE_OK) count_handovers(out, joint, bound, &ranks[joint->home]->fold);
     bool meets = joint->first_meeting < count; /* then what follows the path takes the joint apart */
     if (status == PACE_OK && meets) status = walk_back(out, joint, ranks, bound);
     if (status == PACE_OK && all)
-        status = pace_without_each(out->without_ns, joint, ranks[joint->home], out->from_ns, out->to_ns,
-                                   is_first_step(out), start);
+        status = pace_without_each(out->without_ns, &uneven, joint, ranks[joint->home],
+                                   &(pace_joint_window){out->from_ns, out->to_ns, out->mark}, start);
     pace_free(start); /* a long path takes as much memory */
     if (status == PACE_OK && !meets) status = walk_back(out, joint, ranks, bound);
     pace_free(bound);
+    if (status == PACE_OK) status = pace_path_unfold(out, ranks[joint->home], all);
+    out->uneven |= uneven;
     return status;
 }
 
@@ -186,11 +192,11 @@ static size_t work_in(const pace_work *work, int64_t from_ns, int64_t to_ns) {
 
 /* Whether all ranks of a predicted step, with what was left out of it, can be joined: that hangs on their work alone,
  * however many of the host's operators were walked. */
-static pace_status check_size(const pace_critical *critical, const pace_analysis *analysis, int64_t origin_ns,
-                              const pace_path_fold *fold) {
+static pace_status check_size(const pace_critical *critical, const pace_analysis *analysis, int64_t origin_ns) {
     size_t work = 0;
-    bool folded = fold && fold->times && critical->mark != SIZE_MAX;
     if (critical->scope != PACE_PATH_OF_ALL_RANKS || !analysis->made) return PACE_OK;
+    const pace_step_fold *fold = &analysis->ranks.items[critical->home]->fold;
+    bool folded = fold->times && critical->mark != SIZE_MAX;
     for (size_t r = 0; r < analysis->ranks.count; r++) {
         const pace_work *of = &analysis->ranks.items[r]->work;
         work += work_in(of, origin_ns, critical->to_ns);
@@ -228,9 +234,10 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
     pace_status status = choose_step(&critical, rank, asked->mark);
     for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
         status = PACE_PUSH(&critical.by_rank_ns, 0);
-    if (status == PACE_OK) status = check_size(&critical, analysis, origin_of(&critical, rank), asked->fold);
+    if (status == PACE_OK) status = check_size(&critical, analysis, origin_of(&critical, rank));
     if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index);
-    if (status == PACE_OK) status = analyse(&critical, &joint, analysis ? analysis->ranks.items : alone, !asked->fold);
+    if (status == PACE_OK)
+        status = analyse(&critical, &joint, analysis ? analysis->ranks.items : alone, !asked->path_alone);
     pace_joint_free(&joint);
     return PACE_GIVE(out, critical, status, pace_critical_free(&critical));
 }
@@ -254,9 +261,8 @@ pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *a
     return find_across(out, analysis, rank, &(question){0});
 }
 
-pace_status pace_critical_find_path(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
-                                    const pace_path_fold *fold) {
-    return find_across(out, analysis, rank, &(question){.fold = fold});
+pace_status pace_critical_find_path(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank) {
+    return find_across(out, analysis, rank, &(question){.path_alone = true});
 }
 
 pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
@@ -269,11 +275,12 @@ static pace_status run_without(int64_t *without_ns, pace_joint *joint, const pac
                                const pace_rank *rank, const unsigned *resources, size_t count) {
     int64_t *start = pace_alloc(joint->replay.segments.count + 1, sizeof *start);
     pace_status status = start ? PACE_OK : PACE_E_MEMORY;
+    const pace_joint_window window = {critical->from_ns, critical->to_ns, critical->mark};
+    bool uneven = false; /* nothing is left out of steps that were read */
     for (unsigned with = 0; with < 2; with++)
         for (size_t i = 0; status == PACE_OK && i < count; i++)
             if ((resources[i] >> PACE_ADVICE_BALANCE & 1) == with)
-                status = pace_without_all(&without_ns[i], joint, rank, critical->from_ns, critical->to_ns,
-                                          is_first_step(critical), resources[i], start);
+                status = pace_without_all(&without_ns[i], &uneven, joint, rank, &window, resources[i], start);
     pace_free(start);
     return status;
 }

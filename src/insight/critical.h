@@ -42,6 +42,8 @@ typedef struct {
                                          less than the busiest stream of the rank */
     int64_t worst_error_ns;       /* largest |replayed - measured| start of any segment; 0 */
     int64_t unexplained_ns;       /* delay on the path that no edge explains */
+    bool
+        uneven; /* rounds were left out of the step, and its two that stand for them are not alike: nothing else counts */
     /* starts that another lane decided by what it finished: all of the step, and those whose wait the trace names */
     size_t handovers, recorded_handovers;
 } pace_critical;
@@ -51,20 +53,15 @@ typedef struct {
 pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) PACE_MUST_CHECK;
 
 /** The same step of the same rank (one of the analysis'), with a path that goes on, where the rank waited for another,
- * on that rank: the one that was late. */
+ * on that rank: the one that was late. Of a step of which rounds were left out (pace_step_fold) all is the whole
+ * step's, from the instant on at which it begins in what was walked. */
 pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *analysis,
                                       const pace_rank *rank) PACE_MUST_CHECK;
 
-/* A step of which rounds were left out that are like the two at these instants, one for each step. */
-typedef struct {
-    const int64_t *from_ns; /* by mark: where the first of the two begins */
-    int64_t period_ns;
-    uint32_t times; /* rounds that were left out; 0 = none */
-} pace_path_fold;
-
-/** Its path alone, of as many ranks as if nothing had been left out: without_ns and worst_error_ns stay 0. */
-pace_status pace_critical_find_path(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,
-                                    const pace_path_fold *fold) PACE_MUST_CHECK;
+/** Its path alone: without_ns and worst_error_ns stay 0, and of a step of which rounds were left out `pieces` are those
+ * of what was walked. */
+pace_status pace_critical_find_path(pace_critical *out, const pace_analysis *analysis,
+                                    const pace_rank *rank) PACE_MUST_CHECK;
 
 /** The same of another step of the rank. */
 pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,

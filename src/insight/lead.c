@@ -42,27 +42,31 @@ static bool ends_inside_its_launch(const pace_step *step, const pace_work_item *
     return item->start_ns >= step->start_ns[call] && after_ns >= 0 && after_ns < RETURNS_NS;
 }
 
-static device_work work_within(const pace_rank *rank, int64_t from_ns, int64_t to_ns) {
-    device_work sum = {0};
+/* Adds what begins in [from, to) so many times. */
+static void add_work(device_work *sum, const pace_rank *rank, int64_t from_ns, int64_t to_ns, uint32_t times) {
     PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         if (item->start_ns < from_ns || item->start_ns >= to_ns) continue;
         if (item->class == PACE_WORK_COPY) {
-            sum.copies++;
-            sum.copy_ns += item->end_ns - item->start_ns;
+            sum->copies += times;
+            sum->copy_ns += times * (item->end_ns - item->start_ns);
         } else {
-            sum.kernels++;
-            sum.inside += ends_inside_its_launch(&rank->step, item);
-            sum.kernel_ns += item->end_ns - item->start_ns;
+            sum->kernels += times;
+            sum->inside += times * ends_inside_its_launch(&rank->step, item);
+            sum->kernel_ns += times * (item->end_ns - item->start_ns);
         }
     }
-    return sum;
 }
 
 enum { FEW = 16 };
 
 /* Launch by launch the host takes longer than the device. */
 static void judge_launches(pace_lead *lead, const pace_rank *rank, const pace_critical *critical) {
-    device_work sum = work_within(rank, critical->from_ns, critical->to_ns);
+    const pace_step_fold *fold = &rank->fold;
+    device_work sum = {0};
+    add_work(&sum, rank, critical->from_ns, critical->to_ns, 1);
+    if (fold->times && critical->mark != SIZE_MAX)
+        add_work(&sum, rank, fold->from_ns[critical->mark], fold->from_ns[critical->mark] + fold->period_ns,
+                 fold->times);
     size_t all = sum.kernels + sum.copies;
     if (all < FEW) return;
     bool copies = sum.copies > sum.kernels;

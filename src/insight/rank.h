@@ -9,6 +9,17 @@
 #include "insight/matrix.h"
 #include "insight/steps/stage_words.h"
 
+enum { PACE_FOLD_STEPS = 8 };
+
+/* Rounds of micro-batches that were left out of every step of a predicted rank, since they are like the two rounds that
+ * follow each other there (forecast/micro_batch_fold.h). */
+typedef struct {
+    uint32_t times;    /* so many; 0 = the steps are whole */
+    int64_t period_ns; /* a round */
+    unsigned steps;
+    int64_t from_ns[PACE_FOLD_STEPS]; /* of each step the first of the two */
+} pace_step_fold;
+
 typedef struct pace_rank {
     char *path;
     uint64_t bytes; /* of the file as decompressed */
@@ -21,7 +32,8 @@ typedef struct pace_rank {
     const struct pace_rank *trace; /* one device of several: the trace it is of, which outlives it; NULL = all of one */
     bool left_out;                 /* no rank is made of it: a trace without device work, or the chosen steps, among
                                       others that have them */
-    int64_t shift_ns;              /* to be added to its clock to agree with the first rank's */
+    pace_step_fold fold;
+    int64_t shift_ns; /* to be added to its clock to agree with the first rank's */
 } pace_rank;
 
 /** Marks, stages, work; the tiles come later (pace_rank_tile), once the other ranks are known.
@@ -29,6 +41,15 @@ typedef struct pace_rank {
 pace_status pace_rank_understand(pace_rank *rank, const pace_kernel_classes *classes, const pace_stage_words *words,
                                  const char *step_regex) PACE_MUST_CHECK;
 pace_status pace_rank_tile(pace_rank *rank) PACE_MUST_CHECK;
+
+/** The matrix of [start, end), with the rounds that were left out of it. */
+pace_matrix pace_rank_matrix(const pace_rank *rank, int64_t start_ns, int64_t end_ns);
+
+/** When the whole steps have an instant of those that were walked: behind all rounds that were left out before it. */
+int64_t pace_rank_shown_ns(const pace_rank *rank, int64_t at_ns);
+
+/** How much longer each step is than what was walked of it. */
+static inline int64_t pace_rank_left_out_ns(const pace_rank *rank) { return rank->fold.times * rank->fold.period_ns; }
 void pace_rank_free(pace_rank *rank);
 
 typedef PACE_VEC(uint32_t) pace_device_ids;

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ typedef struct {
 
 struct pace_catalog {
     char *directory; /* NULL: the files compiled in alone */
+    atomic_uint more_owners;
     pthread_mutex_t lock;
     PACE_VEC(document *) documents; /* that were asked for */
     PACE_VEC(kept) kept;            /* made of them */
@@ -66,8 +68,13 @@ static void forget_kept(pace_catalog *catalog, const char *name) {
     catalog->kept.count = stays;
 }
 
+pace_catalog *pace_catalog_share(pace_catalog *catalog) {
+    atomic_fetch_add(&catalog->more_owners, 1);
+    return catalog;
+}
+
 void pace_catalog_free(pace_catalog *catalog) {
-    if (!catalog) return;
+    if (!catalog || atomic_fetch_sub(&catalog->more_owners, 1) > 0) return;
     forget_kept(catalog, NULL);
     PACE_VEC_FREE(&catalog->kept);
     for (size_t i = 0; i < catalog->documents.count; i++) {

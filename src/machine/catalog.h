@@ -22,7 +22,9 @@ typedef struct pace_catalog pace_catalog;
 
 /** Looks at PACELINE_CATALOG; reads no file yet. */
 pace_status pace_catalog_open(pace_catalog **out) PACE_MUST_CHECK;
-/** Frees the documents with it. */
+/** One owner more, who frees it, too. */
+pace_catalog *pace_catalog_share(pace_catalog *catalog);
+/** Of its last owner: frees the documents with it. */
 void pace_catalog_free(pace_catalog *catalog);
 
 /** A file of the catalogue ("devices.yaml"), parsed; borrowed. PACE_E_MISSING when there is none, or when

@@ -9,8 +9,10 @@ static const struct {
 
 enum { WORTHWHILE = 3 };
 
+uint32_t pace_pipeline_round(const pace_pipeline *p) { return p->chunks > 1 ? p->stages : 1; }
+
 pace_pipeline_fold pace_pipeline_fold_of(const pace_pipeline *p, unsigned attempt, uint32_t queued) {
-    pace_pipeline_fold fold = {.less = *p, .round = p->chunks > 1 ? p->stages : 1};
+    pace_pipeline_fold fold = {.less = *p, .round = pace_pipeline_round(p)};
     uint32_t each = p->chunks > 1 ? enough[attempt].of_a_round : enough[attempt].of_a_stage;
     uint32_t least = enough[attempt].settles + each * p->stages;
     if (enough[attempt].queues)

@@ -23,6 +23,9 @@ typedef struct {
  * each. */
 enum { PACE_FOLD_TRIES = 3 };
 
+/** Micro-batches of a block. */
+uint32_t pace_pipeline_round(const pace_pipeline *pipeline);
+
 /** How a pipeline that passes pace_pipeline_check() is folded in a try, from 0. `queued`: blocks whose launches a
  * device's queue holds. times = 0: the pipeline has too few micro-batches, or the try is the one before again. */
 pace_pipeline_fold pace_pipeline_fold_of(const pace_pipeline *pipeline, unsigned attempt, uint32_t queued);

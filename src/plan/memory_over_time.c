@@ -1,5 +1,6 @@
 #include "plan/memory_over_time.h"
 
+#include "model/pipeline_fold.h"
 #include "model/pipeline_stages.h"
 
 #include <string.h>
@@ -76,22 +77,52 @@ static double states_of(const pace_step_plan *plan, uint32_t stage) {
     return memory.all_bytes - memory.activation_bytes;
 }
 
+/* The turns of a stage that was walked with so many rounds fewer. */
+static pace_status walked_turns(pace_turns *out, const pace_step_plan *plan, uint32_t stage, uint32_t left_out) {
+    pace_pipeline pipeline = pace_config_pipeline(&plan->config);
+    pipeline.micro_batches -= left_out * pace_pipeline_round(&pipeline);
+    return pace_pipeline_order(out, &pipeline, stage);
+}
+
+/* Puts what was left out of a step behind the round, from `from_ns` on, that stands for it. */
+static pace_status put_rounds_in(pace_memory_points *points, const pace_step_fold *fold, int64_t from_ns) {
+    pace_memory_points whole = {0};
+    pace_status status = PACE_OK;
+    int64_t to_ns = from_ns + fold->period_ns;
+    size_t first = 0, end = 0;
+    while (first < points->count && points->items[first].at_ns < from_ns) first++;
+    for (end = first; end < points->count && points->items[end].at_ns < to_ns; end++) {}
+    for (size_t i = 0; status == PACE_OK && i < end; i++) status = PACE_PUSH(&whole, points->items[i]);
+    for (uint32_t k = 1; k <= fold->times + 1; k++)
+        for (size_t i = k > fold->times ? end : first; status == PACE_OK && i < (k > fold->times ? points->count : end);
+             i++) {
+            pace_memory_point point = points->items[i];
+            point.at_ns += (k > fold->times ? fold->times : k) * fold->period_ns;
+            status = PACE_PUSH(&whole, point);
+        }
+    PACE_VEC_FREE(points);
+    *points = whole;
+    return status;
+}
+
 /* Of a stage (from 0) that was walked as this rank. `graph` is what was walked; none where it has no turns, or was
  * edited since it was lowered. */
 static pace_status memory_of_stage(pace_memory_points *out, const pace_rank *walked, const pace_graph *graph,
                                    const pace_step_plan *plan, uint32_t stage) {
-    const pace_pipeline pipeline = pace_config_pipeline(&plan->config);
+    const pace_step_fold *fold = &walked->fold;
     pace_memory_points points = {0};
     pace_turns turns;
     kernels of;
     *out = points;
     if (walked->marks.items.count == 0 || !find_kernels(&of, &walked->step, computes_of(graph))) return PACE_OK;
-    PACE_TRY(pace_pipeline_order(&turns, &pipeline, stage));
+    PACE_TRY(walked_turns(&turns, plan, stage, fold->times));
     pace_status status = PACE_OK;
     writer w = {&points, &of, plan, stage, walked->marks.items.items[walked->marks.items.count - 1].from_ns, 0};
     if (turns.count == graph->turn_ends.count) {
         status = hold(&w, w.from_ns, states_of(plan, stage));
         if (status == PACE_OK) status = take_turns(&w, graph, &turns);
+        size_t last = walked->marks.items.count - 1;
+        if (status == PACE_OK && fold->times) status = put_rounds_in(&points, fold, fold->from_ns[last] - w.from_ns);
     }
     PACE_VEC_FREE(&turns);
     return PACE_GIVE(out, points, status, PACE_VEC_FREE(&points));

@@ -167,7 +167,7 @@ static double forward_backward_s(const pace_forecast_result *result) {
     int64_t sum = 0;
     if (rank->marks.items.count == 0) return 0;
     const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
-    pace_matrix matrix = pace_fold_matrix(&result->gap, pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns));
+    pace_matrix matrix = pace_rank_matrix(rank, mark->from_ns, mark->to_ns);
     for (int stage = 0; stage < PACE_STAGES; stage++)
         for (int r = 0; stage != PACE_STAGE_UPDATE && r < PACE_RESOURCES; r++)
             if (r != PACE_EXPOSED_COMMUNICATION) sum += matrix.cell_ns[stage][r];
@@ -269,55 +269,79 @@ static pace_status count_queued(uint32_t *most, pace_catalog *catalog, const pac
     return status;
 }
 
+/* What a case is walked under, and how it is called. */
+typedef struct {
+    pace_catalog *catalog;
+    const pace_step_case *asked;
+    const pace_scenario *scenario;
+    const char *name;
+    bool outermost; /* of operators within others nothing is shown */
+} walk_question;
+
 /* *steady = false: the step has no rounds that are alike, and is to be walked with more; the queues hold *queued of
  * them. */
-static pace_status walk_folded(pace_forecast_result *out, bool *steady, uint32_t *queued, pace_catalog *catalog,
-                               const pace_step_case *asked, const pace_pipeline_fold *fold) {
-    pace_forecast forecast;
-    pace_scenario scenario;
-    pace_step_case less = *asked;
+static pace_status walk_with(pace_forecast *forecast, pace_forecast_result *out, bool *steady, uint32_t *queued,
+                             const walk_question *q, const pace_pipeline_fold *fold) {
+    pace_step_case less = *q->asked;
     less.config.global_batch = less.config.micro_batch * less.config.dp * fold->less.micro_batches;
-    less.config.outermost = !asked->unfolded;
-    PACE_TRY(pace_step_forecast(&forecast, catalog, &less, pace_names_text(&asked->model->names, asked->model->name)));
+    less.config.outermost = q->outermost;
+    PACE_TRY(pace_step_forecast(forecast, q->catalog, &less, q->name));
     *steady = true;
-    forecast.rounds = pace_config_micro_batches(&asked->config);
-    pace_status status = fold->times ? find_rounds(steady, &forecast, asked, fold) : PACE_OK;
-    *queued = queued_rounds(&forecast);
-    if (status == PACE_OK && *steady) {
-        status = open_scenario(&scenario, catalog, asked);
-        if (status == PACE_OK) status = pace_forecast_run(out, &forecast, &scenario);
-        pace_scenario_free(&scenario);
-        if (status == PACE_OK && out->unsteady) {
-            *steady = false;
-            pace_forecast_result_free(out);
-        }
+    forecast->rounds = pace_config_micro_batches(&q->asked->config);
+    pace_status status = fold->times ? find_rounds(steady, forecast, q->asked, fold) : PACE_OK;
+    *queued = queued_rounds(forecast);
+    if (status == PACE_OK && *steady) status = pace_forecast_run(out, forecast, q->scenario);
+    if (status == PACE_OK && *steady && out->unsteady) {
+        *steady = false;
+        pace_forecast_result_free(out);
     }
-    pace_forecast_free(&forecast);
+    if (status != PACE_OK || !*steady) pace_forecast_free(forecast);
     return status;
 }
 
-static pace_status walk_case(pace_forecast_result *out, pace_catalog *catalog, const pace_step_case *asked,
+static pace_status walk_less(pace_forecast *forecast, pace_forecast_result *out, bool *steady, const walk_question *q,
                              const pace_step_plan *plan) {
-    const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
-    const pace_pipeline_fold whole = {.less = pipeline, .round = 1};
-    bool steady = false, fills = fills_queues(plan);
+    bool fills = fills_queues(plan);
     uint32_t queued = 0;
-    for (unsigned i = 0; !steady && i < PACE_FOLD_TRIES; i++) {
-        pace_pipeline_fold fold = fold_of(asked, i, queued);
+    *steady = false;
+    for (unsigned i = 0; !*steady && i < PACE_FOLD_TRIES; i++) {
+        pace_pipeline_fold fold = fold_of(q->asked, i, queued);
         bool too_short = false;
-        if (fold.times && fills && queued == 0) PACE_TRY(count_queued(&queued, catalog, asked, fold.round));
-        if (fold.times && fills) PACE_TRY(is_too_short(&too_short, asked, &fold, queued));
-        if (fold.times && !too_short) PACE_TRY(walk_folded(out, &steady, &queued, catalog, asked, &fold));
+        if (fold.times && fills && queued == 0) PACE_TRY(count_queued(&queued, q->catalog, q->asked, fold.round));
+        if (fold.times && fills) PACE_TRY(is_too_short(&too_short, q->asked, &fold, queued));
+        if (fold.times && !too_short) PACE_TRY(walk_with(forecast, out, steady, &queued, q, &fold));
     }
-    return steady ? PACE_OK : walk_folded(out, &steady, &queued, catalog, asked, &whole);
+    return PACE_OK;
+}
+
+pace_status pace_step_walk_folded(pace_forecast *forecast, pace_forecast_result *out, bool *folded,
+                                  pace_catalog *catalog, const pace_step_case *asked, const pace_step_plan *plan,
+                                  const pace_scenario *scenario, const char *name) {
+    return walk_less(forecast, out, folded, &(walk_question){catalog, asked, scenario, name, false}, plan);
+}
+
+static pace_status walk_case(pace_forecast_result *out, const walk_question *q, const pace_step_plan *plan) {
+    const pace_pipeline_fold whole = {.less = pace_config_pipeline(&q->asked->config), .round = 1};
+    pace_forecast forecast;
+    bool steady;
+    uint32_t queued;
+    PACE_TRY(walk_less(&forecast, out, &steady, q, plan));
+    if (!steady) PACE_TRY(walk_with(&forecast, out, &steady, &queued, q, &whole));
+    pace_forecast_free(&forecast);
+    return PACE_OK;
 }
 
 static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pace_step_case *asked) {
     pace_forecast_result result;
-    pace_status status = walk_case(&result, catalog, asked, &out->plan);
+    pace_scenario scenario;
+    pace_status status = open_scenario(&scenario, catalog, asked);
+    const char *name = pace_names_text(&asked->model->names, asked->model->name);
+    if (status == PACE_OK)
+        status = walk_case(&result, &(walk_question){catalog, asked, &scenario, name, !asked->unfolded}, &out->plan);
+    pace_scenario_free(&scenario);
     if (status == PACE_OK) {
         out->walked = true;
-        out->folded = result.gap.times;
+        out->folded = pace_analysis_slowest(&result.analysis)->fold.times;
         out->time_s = result.step_s;
         out->used = result.used;
         out->exchange = result.exchange;

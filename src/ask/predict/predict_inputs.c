@@ -74,11 +74,9 @@ static pace_status read_graphs(pace_predict_inputs *out, pace_catalog *catalog, 
 
 /* --- models ------------------------------------------------------------------------------------------------------- */
 
-static pace_status read_model(pace_predict_inputs *out, const char *name, const pace_step_case *asked,
-                              pace_catalog *catalog) {
-    PACE_TRY(pace_texts_add(&out->paths, name));
+static pace_status read_model(pace_predict_inputs *out, const char *name, const pace_step_case *asked) {
     out->samples = asked->config.micro_batch * pace_config_micro_batches(&asked->config);
-    return pace_step_forecast(&out->forecast, catalog, asked, out->paths.items[0]);
+    return pace_texts_add(&out->paths, name);
 }
 
 /* --- which it is -------------------------------------------------------------------------------------------------- */
@@ -196,7 +194,7 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
         status = pace_fail(PACE_E_USAGE, PACE_FIELD "approach is for models, found '%s'", inputs[0]);
     else if (model && count > 1)
         status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
-    else if (model) status = read_model(&read, inputs[0], model, options->context->catalog);
+    else if (model) status = read_model(&read, inputs[0], model);
     else status = read_files(&read, inputs, count, device, options);
     if (status != PACE_OK) {
         pace_predict_inputs_free(&read);

@@ -8,6 +8,9 @@
 void pace_prediction_close(pace_prediction *p) {
     for (size_t i = 0; i < p->result_count; i++) pace_forecast_result_free(&p->results[i]);
     pace_free(p->results);
+    pace_catalog_free(p->catalog);
+    if (p->whole) pace_forecast_result_free(p->whole);
+    pace_free(p->whole);
     pace_memory_series_free(&p->memory);
     pace_scenarios_free(&p->scenarios);
     pace_predict_inputs_free(&p->inputs);
@@ -379,21 +382,98 @@ static pace_status hold_stages(pace_prediction *p) {
     return status;
 }
 
+/* Of a step of which rounds were left out all is shown as the whole step has it, but for what its host spends its time
+ * on, and for collectives among the rounds. */
+static pace_status is_shown_whole(bool *out, pace_forecast_result *folded) {
+    const int64_t *without_ns = folded->path.without_ns;
+    bool host = true, input = true;
+    for (int r = 0; r < PACE_ADVICE_GAP; r++) {
+        host &= without_ns[PACE_ADVICE_HOST] <= without_ns[r];
+        input &= without_ns[PACE_ADVICE_INPUT] <= without_ns[r];
+    }
+    PACE_TRY(pace_fold_unfold_meetings(out, &folded->analysis));
+    *out &= !host && !input;
+    return PACE_OK;
+}
+
+/* Edits and prices of other kinds are of every micro-batch. */
+static bool may_fold(const pace_prediction *p, const pace_predict_options *options) {
+    return !p->is_framed && !p->step.asked.device->is_cpu && p->scenarios.items.count == 1 &&
+           !options->overheads.count && !options->calibrate.count && !p->fits.kernels.count;
+}
+
+/* Walked with fewer micro-batches. */
+static pace_status walk_few(bool *folded, pace_prediction *p) {
+    PACE_TRY(pace_step_walk_folded(&p->inputs.forecast, &p->results[0], folded, p->catalog, &p->step.asked,
+                                   &p->step.settled.plan, &p->scenarios.items.items[0], p->inputs.paths.items[0]));
+    p->result_count = *folded;
+    p->is_folded = *folded;
+    return PACE_OK;
+}
+
+/* A model's forecast; of a step that folds with its result. Where not all of that is the whole step's, and the whole
+ * step is not too large, that is walked. */
+static pace_status forecast_model(pace_prediction *p, const pace_predict_options *options) {
+    pace_forecast whole;
+    bool folded = false, shown = false;
+    p->catalog = pace_catalog_share(options->context->catalog);
+    if (may_fold(p, options)) PACE_TRY(walk_few(&folded, p));
+    if (folded) PACE_TRY(is_shown_whole(&shown, &p->results[0]));
+    if (shown) return PACE_OK;
+    pace_status status = pace_step_forecast(&whole, p->catalog, &p->step.asked, p->inputs.paths.items[0]);
+    p->is_cut = folded && status == PACE_E_LIMIT;
+    if (p->is_cut) return PACE_OK;
+    PACE_TRY(status);
+    if (folded) pace_forecast_result_free(&p->results[0]);
+    pace_forecast_free(&p->inputs.forecast);
+    p->inputs.forecast = whole;
+    p->is_folded = false;
+    p->result_count = 0;
+    return pace_predict_fits_kernels(&p->fits, p->inputs.forecast.cost);
+}
+
+static pace_status walk_whole(pace_forecast_result *out, pace_prediction *p) {
+    pace_forecast forecast;
+    PACE_TRY(pace_step_forecast(&forecast, p->catalog, &p->step.asked, p->inputs.paths.items[0]));
+    pace_status status = pace_forecast_run(out, &forecast, &p->scenarios.items.items[0]);
+    pace_forecast_free(&forecast);
+    return status;
+}
+
+pace_status pace_prediction_drawn(const pace_forecast_result **out, pace_prediction *p) {
+    *out = &p->results[p->result_count - 1];
+    if (!p->is_folded) return PACE_OK;
+    if (!p->whole) {
+        pace_forecast_result whole;
+        pace_status status = walk_whole(&whole, p);
+        if (status == PACE_E_LIMIT) return PACE_OK;
+        PACE_TRY(status);
+        if (!PACE_MAKE(p->whole, 1)) {
+            pace_forecast_result_free(&whole);
+            return PACE_E_MEMORY;
+        }
+        *p->whole = whole;
+    }
+    *out = p->whole;
+    return PACE_OK;
+}
+
 pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, size_t path_count,
                                 const pace_predict_options *options) {
     const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
     PACE_TRY(
         pace_predict_inputs_read(&p->inputs, paths, path_count, first, p->is_model ? &p->step.asked : NULL, options));
-    PACE_TRY(pace_predict_fits_kernels(&p->fits, p->inputs.forecast.cost));
     for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
         p->scenarios.items.items[i].samples = p->inputs.samples;
+    p->scenarios.items.items[p->scenarios.items.count - 1].explains = true;
+    if (!PACE_MAKE(p->results, p->scenarios.items.count)) return PACE_E_MEMORY;
+    if (p->is_model) PACE_TRY(forecast_model(p, options));
+    else PACE_TRY(pace_predict_fits_kernels(&p->fits, p->inputs.forecast.cost));
     PACE_TRY(find_gap(p, options));
     PACE_TRY(take_host_to_device(p, options));
     PACE_TRY(share_overheads(p, options));
     PACE_TRY(take_device_to_host(p));
     PACE_TRY(calibrate(p, options));
-    if (!PACE_MAKE(p->results, p->scenarios.items.count)) return PACE_E_MEMORY;
-    p->scenarios.items.items[p->scenarios.items.count - 1].explains = true;
     for (; p->result_count < p->scenarios.items.count; p->result_count++)
         PACE_TRY(pace_forecast_run(&p->results[p->result_count], &p->inputs.forecast,
                                    &p->scenarios.items.items[p->result_count]));

@@ -21,10 +21,14 @@ typedef struct {
     bool shared;                   /* host costs of other runs */
     pace_forecast_result *results; /* one per scenario */
     size_t result_count;
-    pace_memory_series memory; /* of a model's pipeline: what its stages hold as the step goes on */
-    pace_evidence evidence;    /* what the recording lacks */
-    char gap[256];             /* the same, for the first line; "" = nothing */
-    size_t first_uses;         /* of a recording without steps: left out of its replay */
+    bool is_folded; /* a model's step of which rounds of micro-batches were left out (pace_step_fold) */
+    bool is_cut;    /* and what cannot be told of these is not the whole step's, which is too large to be walked */
+    pace_catalog *catalog;       /* shared with the context: what is drawn may be walked once that is gone */
+    pace_forecast_result *whole; /* where that is shown whole: its walk; NULL = it was not yet asked for */
+    pace_memory_series memory;   /* of a model's pipeline: what its stages hold as the step goes on */
+    pace_evidence evidence;      /* what the recording lacks */
+    char gap[256];               /* the same, for the first line; "" = nothing */
+    size_t first_uses;           /* of a recording without steps: left out of its replay */
 } pace_prediction;
 
 /** Opens what is asked: scenarios, and a model with its closed form; nothing is walked. It must not move once it is
@@ -38,6 +42,10 @@ pace_status pace_prediction_open(pace_prediction *out, const char *const *paths,
  * contradict each other. */
 pace_status pace_prediction_run(pace_prediction *prediction, const char *const *paths, size_t path_count,
                                 const pace_predict_options *options) PACE_MUST_CHECK;
+
+/** What is drawn of the last scenario: all that was walked of it, of a folded one anew and whole, if it is not too
+ * large. */
+pace_status pace_prediction_drawn(const pace_forecast_result **out, pace_prediction *prediction) PACE_MUST_CHECK;
 void pace_prediction_close(pace_prediction *prediction);
 
 /** Whether the step was measured and is the host's alone. */

@@ -12,7 +12,7 @@ static pace_stage_row row_of(const pace_rank *rank, size_t stage, const pace_ste
                           .held_bytes = pace_step_stage_memory(plan, (double)stage).all_bytes};
     if (rank->marks.items.count == 0) return row;
     const pace_mark *mark = &rank->marks.items.items[rank->marks.items.count - 1];
-    pace_matrix m = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+    pace_matrix m = pace_rank_matrix(rank, mark->from_ns, mark->to_ns);
     row.compute_ns = pace_matrix_columns(&m, PACE_COMPUTE_BOUND, PACE_COMPUTE_BOUND);
     row.memory_ns = pace_matrix_columns(&m, PACE_MEMORY_BOUND, PACE_COPY);
     row.exposed_ns = pace_matrix_columns(&m, PACE_EXPOSED_COMMUNICATION, PACE_EXPOSED_COMMUNICATION);

@@ -16,10 +16,27 @@ typedef struct {
     int64_t wait_ns[PACE_STAGES], all_ns, transfer_ns, span_ns, steps;
 } waits;
 
+/* Adds a stretch so many times. */
+static void add_waits(waits *b, const pace_rank *rank, int64_t from, int64_t to, int64_t times) {
+    b->span_ns += times * (to - from);
+    PACE_ITEMS (const pace_tile, t, &rank->tiles) {
+        if (pace_tile_end(t) <= from || t->start_ns >= to || t->item == PACE_NO_TASK) continue;
+        if (!rank->work.items.items[t->item].message) continue;
+        int64_t took = (pace_tile_end(t) < to ? pace_tile_end(t) : to) - (t->start_ns > from ? t->start_ns : from);
+        if (t->resource == PACE_IDLE_RANK) {
+            b->wait_ns[t->stage] += times * took;
+            b->all_ns += times * took;
+        } else if (t->resource == PACE_EXPOSED_COMMUNICATION) {
+            b->transfer_ns += times * took;
+        }
+    }
+}
+
 /* Over the steps, or the whole trace where there are none. */
 static waits waits_of(const pace_rank *rank) {
     waits b = {.steps = steps_of(rank)};
     const pace_marks *marks = &rank->marks;
+    const pace_step_fold *fold = &rank->fold;
     int64_t from = rank->work.window.first_ns, to = rank->work.window.last_ns;
     if (b.steps) {
         from = marks->items.items[0].from_ns;
@@ -27,18 +44,9 @@ static waits waits_of(const pace_rank *rank) {
     } else {
         b.steps = 1;
     }
-    b.span_ns = to - from;
-    PACE_ITEMS (const pace_tile, t, &rank->tiles) {
-        if (pace_tile_end(t) <= from || t->start_ns >= to || t->item == PACE_NO_TASK) continue;
-        if (!rank->work.items.items[t->item].message) continue;
-        int64_t took = (pace_tile_end(t) < to ? pace_tile_end(t) : to) - (t->start_ns > from ? t->start_ns : from);
-        if (t->resource == PACE_IDLE_RANK) {
-            b.wait_ns[t->stage] += took;
-            b.all_ns += took;
-        } else if (t->resource == PACE_EXPOSED_COMMUNICATION) {
-            b.transfer_ns += took;
-        }
-    }
+    add_waits(&b, rank, from, to, 1);
+    for (unsigned i = 0; fold->times && i < fold->steps; i++)
+        add_waits(&b, rank, fold->from_ns[i], fold->from_ns[i] + fold->period_ns, fold->times);
     return b;
 }
 

@@ -347,7 +347,7 @@ static void explain(pace_measured_collective *own, const uint32_t *parts, pace_r
     for (size_t r = 0; r < rank_count; r++) {
         if (parts[r] == PACE_NO_TASK) continue;
         int64_t shift = ranks[r]->shift_ns;
-        pace_matrix m = pace_matrix_of(&ranks[r]->tiles, since - shift, own->last_start_ns - shift);
+        pace_matrix m = pace_rank_matrix(ranks[r], since - shift, own->last_start_ns - shift);
         double weight = r == own->last_rank ? 1 : -1.0 / (double)(own->members - 1);
         for (int s = 0; s < PACE_STAGES; s++)
             for (int k = 0; k < PACE_RESOURCES; k++) excess[k] += weight * (double)m.cell_ns[s][k];

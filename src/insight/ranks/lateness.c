@@ -15,6 +15,16 @@ static void add_waits(pace_lateness *rows, const pace_analysis *analysis, const 
     }
 }
 
+/* Of the whole trace, with what was left out of its steps. */
+static int64_t compute_ns(const pace_rank *rank) {
+    const pace_step_fold *fold = &rank->fold;
+    int64_t sum = rank->work.window.compute_ns;
+    for (unsigned i = 0; fold->times && i < fold->steps; i++)
+        sum += fold->times *
+               pace_intervals_within(&rank->work.compute, fold->from_ns[i], fold->from_ns[i] + fold->period_ns);
+    return sum;
+}
+
 PACE_ORDER(latest_first, pace_lateness, PACE_DOWN(late_ns) PACE_UP(waiting_ns) PACE_UP(rank) PACE_UP(device))
 
 pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis) {
@@ -35,8 +45,8 @@ pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis)
                                   .device = rank->device_id,
                                   .rank = rank->step.rank >= 0 ? rank->step.rank : INT64_MIN,
                                   .late_ns = late_ns[r],
-                                  .compute_ns = rank->work.window.compute_ns};
-        mean += (double)rank->work.window.compute_ns / (double)ranks;
+                                  .compute_ns = compute_ns(rank)};
+        mean += (double)rows[r].compute_ns / (double)ranks;
     }
     for (size_t r = 0; r < ranks; r++) rows[r].compute_over_mean = mean > 0 ? (double)rows[r].compute_ns / mean - 1 : 0;
     PACE_ITEMS (const pace_measured_collective, own, &c->items) {

@@ -3,7 +3,7 @@
 #include "insight/spread.h"
 
 static void add(pace_mean_step *sum, const pace_rank *rank, const pace_mark *mark) {
-    pace_matrix own = pace_matrix_of(&rank->tiles, mark->from_ns, mark->to_ns);
+    pace_matrix own = pace_rank_matrix(rank, mark->from_ns, mark->to_ns);
     for (int s = 0; s < PACE_STAGES; s++)
         for (int r = 0; r < PACE_RESOURCES; r++) sum->matrix.cell_ns[s][r] += own.cell_ns[s][r];
     sum->steps++;

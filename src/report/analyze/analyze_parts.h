@@ -51,16 +51,20 @@ void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_le
 /** All that save enough. */
 void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis);
 
-/** Critical path, advice, collectives, timeline; with `tries` also remedies. */
+/** Critical path, advice, collectives; with `tries` also remedies. */
 pace_status pace_put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
                           const pace_rank *rank, bool tries) PACE_MUST_CHECK;
-/** The same of the rank's typical step, with remedies. */
+/** The same of the rank's typical step, with remedies and timeline. */
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) PACE_MUST_CHECK;
 
-/** The timeline of all traces, at first of the step that the critical path is of. The analysis' ranks must outlive the
- * report. */
+/** The timeline of all traces, at first of the step that the critical path is of, if there is one. The analysis' ranks
+ * must outlive the report. */
 pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                               const pace_critical *critical) PACE_MUST_CHECK;
+
+/** Draws the same at once. */
+pace_status pace_draw_timeline(pace_timeline *out, const pace_analysis *analysis, const pace_rank *rank,
+                               const pace_critical *critical) PACE_MUST_CHECK;
 
 /** Pictures: each step of a rank by resource, and of several ranks each one's own time in each step. */
 pace_status pace_put_step_bars(pace_node *root, const pace_rank *rank) PACE_MUST_CHECK;

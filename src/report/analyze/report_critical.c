@@ -86,7 +86,7 @@ static void put_figures(pace_node *path, const pace_critical *critical, const pa
     static const char *const scopes[] = {"one_rank", "all_ranks", "too_large", "knotted"};
     pace_node_text(figures, "scope", scopes[critical->scope]);
     pace_node_int(figures, "length_ns", length);
-    pace_node_int(figures, "start_ns", critical->from_ns);
+    pace_node_int(figures, "start_ns", pace_rank_shown_ns(rank, critical->from_ns));
     pace_node_int(figures, "pieces", (int64_t)critical->pieces.count);
     pace_node_int(figures, "replay_error_ns", critical->worst_error_ns);
     pace_node_real(figures, "unexplained_share", length > 0 ? (double)critical->unexplained_ns / (double)length : 0);
@@ -277,7 +277,8 @@ static void put_collectives(pace_node *root, const pace_analysis *analysis) {
     PACE_ITEMS (const pace_measured_collective, own, &c->items) {
         const pace_rank *last = analysis->ranks.items[own->last_rank];
         pace_table_put(table,
-                       &(collective_row){own->name, own->cause ? own->cause : "-", own->end_ns, own->transfer_ns,
+                       &(collective_row){own->name, own->cause ? own->cause : "-",
+                                         pace_rank_shown_ns(last, own->end_ns), own->transfer_ns,
                                          own->wait_ns / (int64_t)own->members, pace_rank_number(last), own->cause_ns,
                                          own->bytes >= 0 ? (double)own->bytes : NAN, last->device_id});
     }
@@ -304,7 +305,6 @@ static pace_status put_help(pace_node *root, const pace_critical *critical, cons
 pace_status pace_put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
                           const pace_rank *rank, bool tries) {
     if (critical->to_ns > critical->from_ns) {
-        PACE_TRY(pace_put_timeline(root, analysis, rank, critical));
         put_advice(root, critical);
         PACE_TRY(put_help(root, critical, analysis, rank, tries));
         PACE_TRY(put_path(root, critical, analysis, rank));
@@ -317,7 +317,8 @@ pace_status pace_put_path(pace_node *root, const pace_critical *critical, const 
 pace_status pace_put_critical(pace_node *root, const pace_analysis *analysis, const pace_rank *rank) {
     pace_critical critical;
     PACE_TRY(pace_critical_find_across(&critical, analysis, rank));
-    pace_status status = pace_put_path(root, &critical, analysis, rank, true);
+    pace_status status = pace_put_timeline(root, analysis, rank, &critical);
+    if (status == PACE_OK) status = pace_put_path(root, &critical, analysis, rank, true);
     pace_critical_free(&critical);
     return status;
 }

@@ -381,10 +381,9 @@ static void free_drawing(void *context) {
     pace_free(of);
 }
 
-pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
-                              const pace_critical *critical) {
-    drawing *of = pace_alloc(1, sizeof *of);
-    if (!of) return PACE_E_MEMORY;
+/* Its arrays are borrowed from the analysis. */
+static pace_status open_drawing(drawing *of, const pace_analysis *analysis, const pace_rank *rank,
+                                const pace_critical *critical) {
     *of = (drawing){.traces = analysis->traces.items,
                     .ranks = analysis->ranks.items,
                     .trace_count = analysis->traces.count,
@@ -399,8 +398,27 @@ pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, co
     for (size_t i = 0; status == PACE_OK && critical->pieces.count && i <= critical->pieces.count; i++)
         status = PACE_PUSH(&of->path, critical->pieces.items[i]);
     if (of->path.count) of->path.count--; /* behind the last stands where it ends */
+    if (status != PACE_OK) PACE_VEC_FREE(&of->path);
+    return status;
+}
+
+pace_status pace_draw_timeline(pace_timeline *out, const pace_analysis *analysis, const pace_rank *rank,
+                               const pace_critical *critical) {
+    drawing of;
+    PACE_TRY(open_drawing(&of, analysis, rank, critical));
+    pace_status status = draw(&of, out);
+    PACE_VEC_FREE(&of.path);
+    return status;
+}
+
+pace_status pace_put_timeline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
+                              const pace_critical *critical) {
+    if (critical->to_ns <= critical->from_ns) return PACE_OK;
+    drawing *of = pace_alloc(1, sizeof *of);
+    if (!of) return PACE_E_MEMORY;
+    pace_status status = open_drawing(of, analysis, rank, critical);
     if (status != PACE_OK) {
-        free_drawing(of);
+        pace_free(of);
         return status;
     }
     pace_node_timeline(root, "Timeline", critical->from_ns + of->home->shift_ns, critical->to_ns + of->home->shift_ns,

@@ -11,6 +11,7 @@
 #include "report/predict/step_rate.h"
 #include "report/show.h"
 #include "report/table.h"
+#include "report/timeline.h"
 
 #include <math.h>
 
@@ -117,6 +118,11 @@ static void put_predicted(pace_node *root, const pace_prediction *p) {
         pace_node_real(step, "device_tokens_per_s", rate.of_tokens ? rate.per_s : (double)NAN);
         pace_node_real(step, "mfu_share", rate.mfu);
     }
+    if (p->is_cut)
+        pace_node_sentence(root, false,
+                           "Its %g micro-batches have too many launches to be walked one by one: a few were, and what "
+                           "they repeat was counted. What the host spends its time on is told of these.",
+                           pace_config_micro_batches(&p->step.asked.config));
     if (p->is_framed)
         pace_node_sentence(root, false,
                            "That is the closed form's answer. The walk of %s's operators, whose timeline and what-ifs "
@@ -302,6 +308,42 @@ static pace_status put_host_costs(pace_node *root, const pace_prediction *p) {
     return PACE_OK;
 }
 
+/* The whole step, where its path is known, else what was walked of it. */
+static pace_status draw_step(void *context, pace_timeline *timeline) {
+    const pace_forecast_result *drawn;
+    PACE_TRY(pace_prediction_drawn(&drawn, context));
+    const pace_rank *slowest = pace_analysis_slowest(&drawn->analysis);
+    if (slowest->fold.times == 0) return pace_draw_timeline(timeline, &drawn->analysis, slowest, &drawn->path);
+    pace_critical walked;
+    PACE_TRY(pace_critical_find_path(&walked, &drawn->analysis, slowest));
+    pace_status status = pace_draw_timeline(timeline, &drawn->analysis, slowest, &walked);
+    pace_critical_free(&walked);
+    pace_timeline_note(timeline,
+                       "The step has too many launches to be drawn: %g of its micro-batches, which repeat what those "
+                       "do that are drawn, are left out.",
+                       slowest->fold.times * 1.0);
+    return status;
+}
+
+static pace_status write_trace(void *context, const pace_report *report, pace_sink *sink) {
+    const pace_forecast_result *drawn;
+    PACE_TRY(pace_prediction_drawn(&drawn, context));
+    return pace_write_analysis_trace((void *)&drawn->analysis, report, sink); /* read only */
+}
+
+static void free_prediction(void *prediction) {
+    pace_prediction_close(prediction);
+    pace_free(prediction);
+}
+
+static void put_timeline(pace_node *root, pace_prediction *p) {
+    const pace_forecast_result *end = &p->results[p->result_count - 1];
+    const pace_critical *path = &end->path;
+    int64_t from_ns = pace_rank_shown_ns(pace_analysis_slowest(&end->analysis), path->from_ns);
+    if (path->to_ns > path->from_ns)
+        pace_node_timeline(root, "Timeline", from_ns, from_ns + path->to_ns - path->from_ns, draw_step, p, NULL);
+}
+
 static pace_status build(pace_report *report, pace_prediction *p, const pace_predict_options *options) {
     pace_node *root = pace_report_root(report);
     pace_forecast_result *end = &p->results[p->result_count - 1];
@@ -340,47 +382,41 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     put_unknown(root, p, end);
     PACE_TRY(pace_put_assumptions(root, options->context->catalog, &end->used, end->step_s));
     PACE_TRY(put_host_costs(root, p));
+    put_timeline(root, p);
     PACE_TRY(pace_put_path(root, &end->path, &end->analysis, slowest, false));
     return pace_report_status(report);
 }
 
-/* The last scenario's timeline is the report's: the analysis moves over. */
-static pace_status give_timeline(pace_report *report, pace_prediction *p) {
-    pace_analysis *analysis = pace_alloc(1, sizeof *analysis);
-    if (!analysis) return PACE_E_MEMORY;
-    pace_forecast_result *last = &p->results[--p->result_count];
-    *analysis = last->analysis;
-    pace_critical_free(&last->path);
-    pace_report_set_trace(report, pace_write_analysis_trace, analysis, pace_free_analysis);
-    return PACE_OK;
+/* The report has the prediction, which it draws from. */
+static pace_status report_of(pace_report **out, pace_prediction *p, const pace_predict_options *options) {
+    const pace_analysis *const one[] = {&p->inputs.measured};
+    pace_status status = pace_new_report(out, "predict", "What the step would be", one, p->inputs.is_measured);
+    if (status != PACE_OK) {
+        free_prediction(p);
+        return status;
+    }
+    pace_report_set_trace(*out, write_trace, p, free_prediction);
+    for (size_t i = 0; i < p->inputs.paths.count; i++) pace_report_add_input(*out, p->inputs.paths.items[i], 0);
+    pace_report_warn_all(*out, &p->inputs.warnings);
+    return build(*out, p, options);
 }
 
 pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_predict_options *options) {
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one trace or a model, found none");
-    pace_prediction p = {0};
+    pace_prediction *p;
     pace_report *report = NULL;
-    pace_status status = pace_prediction_open(&p, paths, path_count, options);
-    bool opened = status == PACE_OK;
-    bool closed = status == PACE_OK && p.is_model && !p.is_framed && !pace_step_is_walked(&p.step.asked);
-    if (status == PACE_OK && !closed) status = pace_prediction_run(&p, paths, path_count, options);
-    bool folded = opened && status == PACE_E_LIMIT && p.is_model && !p.is_framed;
-    if (closed || folded) {
-        status = pace_predict_step(&report, &p.step, &p.fits, options, folded);
-        if (status == PACE_OK) status = pace_predict_fits_warn(&p.inputs.warnings, &p.fits, &p.step.asked);
-        if (status == PACE_OK) pace_report_warn_all(report, &p.inputs.warnings);
-        pace_prediction_close(&p);
+    if (!PACE_MAKE(p, 1)) return PACE_E_MEMORY;
+    pace_status status = pace_prediction_open(p, paths, path_count, options);
+    bool walked = status == PACE_OK && !(p->is_model && !p->is_framed && !pace_step_is_walked(&p->step.asked));
+    if (walked) status = pace_prediction_run(p, paths, path_count, options);
+    if (walked && status == PACE_OK) {
+        status = report_of(&report, p, options);
         return pace_report_give(out, report, status);
     }
-    if (status == PACE_OK) {
-        const pace_analysis *const one[] = {&p.inputs.measured};
-        status = pace_new_report(&report, "predict", "What the step would be", one, p.inputs.is_measured);
-        for (size_t i = 0; status == PACE_OK && i < p.inputs.paths.count; i++)
-            pace_report_add_input(report, p.inputs.paths.items[i], 0);
-        if (status == PACE_OK) pace_report_warn_all(report, &p.inputs.warnings);
-    }
-    if (status == PACE_OK) status = build(report, &p, options);
-    if (status == PACE_OK) status = give_timeline(report, &p);
-    pace_prediction_close(&p);
+    if (status == PACE_OK) status = pace_predict_step(&report, &p->step, &p->fits, options);
+    if (status == PACE_OK) status = pace_predict_fits_warn(&p->inputs.warnings, &p->fits, &p->step.asked);
+    if (status == PACE_OK) pace_report_warn_all(report, &p->inputs.warnings);
+    free_prediction(p);
     return pace_report_give(out, report, status);
 }

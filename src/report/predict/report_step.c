@@ -29,13 +29,10 @@ typedef struct {
     pace_analysis *picture;    /* of the schedule; NULL = none can be drawn */
     double stretch;            /* its times are so many times the closed form's */
     pace_memory_series memory; /* what its stages hold */
-    bool folded;               /* a walk has its time, of a few of its micro-batches */
 } asked;
 
 static pace_status check_options(const pace_predict_options *options, const asked *a) {
-    const char *how = a->folded ? "by a few of its micro-batches" : "in closed form";
-    const char *why = a->folded ? "all together have too many launches" : pace_step_why_closed(&a->step->asked);
-    bool has_operators = !a->folded && pace_step_has_operators(&a->step->asked);
+    bool has_operators = pace_step_has_operators(&a->step->asked);
     if (options->on.count != 1)
         return pace_fail(PACE_E_USAGE,
                          "a step of many ranks: expected one machine, " PACE_FIELD "on dgx-h100*4, found %zu",
@@ -43,9 +40,10 @@ static pace_status check_options(const pace_predict_options *options, const aske
     bool at_odds;
     if (pace_what_ifs_asked(&at_odds, options) || options->overheads.count || options->calibrate.count)
         return pace_fail(PACE_E_USAGE,
-                         "this step is answered %s, since %s: expected " PACE_FIELD "on, " PACE_FIELD
+                         "this step is answered in closed form, since %s: expected " PACE_FIELD "on, " PACE_FIELD
                          "set and " PACE_FIELD "fit%s",
-                         how, why, has_operators ? ", or what-ifs without host costs of files" : " alone");
+                         pace_step_why_closed(&a->step->asked),
+                         has_operators ? ", or what-ifs without host costs of files" : " alone");
     return PACE_OK;
 }
 
@@ -61,7 +59,6 @@ static pace_status answer(asked *a, const pace_predict_options *options) {
     pace_step_factors factors = factors_of(a);
     pace_step_group_name(group, sizeof group, one);
     pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, group);
-    if (a->folded) a->answer.time_s = pace_predict_fits_step(a->fits, &a->step->settled, one);
     return PACE_OK;
 }
 
@@ -350,17 +347,8 @@ static void warn_of_kernels(pace_report *report, const pace_step_slots *slots) {
 
 static void put_road(pace_node *root, const asked *a) {
     const pace_step_case *one = &a->step->asked;
-    if (!a->folded) {
-        pace_node_sentence(root, false, "Answered in closed form: %s%s.", pace_step_why_closed(one),
-                           pace_step_has_operators(one) ? "; its what-ifs are walked" : "");
-        return;
-    }
-    double times = pace_config_micro_batches(&one->config);
-    pace_node_sentence(root, false,
-                       "Its %g micro-batches have too many launches to be shown: a few were walked, and what they "
-                       "repeat was counted. Parts and pictures below are the closed form's, which makes it %s; all is "
-                       "shown of fewer micro-batches (--set global_batch=...).",
-                       times, pace_show_ns(pace_ns(a->step->settled.closed_s.median)).text);
+    pace_node_sentence(root, false, "Answered in closed form: %s%s.", pace_step_why_closed(one),
+                       pace_step_has_operators(one) ? "; its what-ifs are walked" : "");
 }
 
 static void take_doubts(pace_doubts_used *out, const asked *a, double spread) {
@@ -368,7 +356,7 @@ static void take_doubts(pace_doubts_used *out, const asked *a, double spread) {
     *out = a->fits->step_path ? (pace_doubts_used){{0}, false} : a->step->settled.used;
     for (int i = 0; i < PACE_DOUBTS; i++) form -= out->added[i] * out->added[i];
     if (a->fits->step_path) out->added[PACE_DOUBT_STEP_FIT] = spread;
-    else if (!a->folded) out->added[PACE_DOUBT_STEP_FORM] = sqrt(fmax(form, 0));
+    else out->added[PACE_DOUBT_STEP_FORM] = sqrt(fmax(form, 0));
 }
 
 static pace_status build(pace_report *report, void *context) {
@@ -423,9 +411,8 @@ static pace_status draw(asked *a) {
 }
 
 pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_fits *fits,
-                              const pace_predict_options *options, bool folded) {
+                              const pace_predict_options *options) {
     asked a = {.step = step,
-               .folded = folded,
                .fits = fits,
                .on = options->on.count ? options->on.items[0] : step->asked.device->name,
                .catalog = options->context->catalog};

@@ -4,10 +4,10 @@
 #include "ask/predict/step_ask.h"
 #include "report/report.h"
 
-/** The report of a case that is not walked, or `folded`: of which but a few micro-batches can be. Errors: PACE_E_USAGE
- * for options that belong to a walk; those of fits, and those of pace_step_solve(). */
+/** The report of a case that is not walked. Errors: PACE_E_USAGE for options that belong to a walk; those of fits, and
+ * those of pace_step_solve(). */
 pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_fits *fits,
-                              const pace_predict_options *options, bool folded) PACE_MUST_CHECK;
+                              const pace_predict_options *options) PACE_MUST_CHECK;
 
 /** Puts first that a step does not fit into the device's memory, by how much, and what would make it fit; the answer is
  * no then. Nothing for one that fits. */
