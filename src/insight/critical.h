@@ -42,8 +42,8 @@ typedef struct {
                                          less than the busiest stream of the rank */
     int64_t worst_error_ns;       /* largest |replayed - measured| start of any segment; 0 */
     int64_t unexplained_ns;       /* delay on the path that no edge explains */
-    bool
-        uneven; /* rounds were left out of the step, and its two that stand for them are not alike: nothing else counts */
+    /* rounds were left out of the step, and the two that stand for them are not alike: nothing else counts */
+    bool uneven;
     /* starts that another lane decided by what it finished: all of the step, and those whose wait the trace names */
     size_t handovers, recorded_handovers;
 } pace_critical;
