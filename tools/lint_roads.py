@@ -50,7 +50,7 @@ ROADS = {
     "one walk": {
         "pace_walk": ("walk", "forecast step_picture"),  # a closed form's own schedule, drawn
         "pace_walk_ends_of": ("walk", "step_host"),  # what a part's host takes
-        "pace_step_forecast": ("step_engine", "predict_inputs"),
+        "pace_step_forecast": ("step_engine", "prediction"),
     },
     "one closed form": {
         "pace_step_slots_get": ("step_slot_cache", "step_engine"),
