@@ -344,7 +344,9 @@ pace_status pace_infer_join(pace_layer *layer, const pace_layer_inputs *from) {
     for (size_t i = 1; i < from->count; i++) {
         bool alike = flat(&from->shape[i]) == flat(&from->shape[0]),
              one = from->shape[i].height == 1 && from->shape[i].width == 1;
-        if (!is_as_wide(&from->shape[i], &from->shape[0]) || !(alike || one)) return fail_branch(from->shape, i);
+        if (!is_as_wide(&from->shape[i], &from->shape[0]) ||
+            !((alike && from->shape[i].tokens == from->shape[0].tokens) || one))
+            return fail_branch(from->shape, i);
     }
     layer->shape = from->shape[0];
     return PACE_OK;

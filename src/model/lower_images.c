@@ -30,7 +30,12 @@ void pace_backward_transposed_convolution(pace_lowering *to, const layer_view *v
     pace_emit_open_backward(to, "ConvolutionBackward0");
     pace_emit_open(to, "aten::convolution_backward");
     if (view->wants) pace_emit_launch(to, mirrored(to, view, PACE_PASS_FORWARD));
-    if (!to->frozen) pace_emit_launch(to, mirrored(to, view, PACE_PASS_BACKWARD_WEIGHT));
+    if (!to->frozen) {
+        pace_emit_launch(to, mirrored(to, view, PACE_PASS_BACKWARD_WEIGHT));
+        if (view->layer->option[PACE_OPTION_BIAS] > 0)
+            pace_emit_launch(to, pace_emit_sums(to, view->layer->shape.channels,
+                                                pace_emit_places(to, &view->layer->shape), view->bytes));
+    }
     pace_emit_close(to);
     pace_backward_give(to, view);
     pace_emit_close_backward(to);
