@@ -29,6 +29,13 @@ void pace_boards_close(pace_boards *boards) {
     boards->seen = NULL;
 }
 
+pace_status pace_board_unlike(const pace_boards *b, int process) {
+    return pace_fail(PACE_E_IO,
+                     "ranks call differently: local rank %d is in another call than local rank %d; "
+                     "PACELINE_COLLECTIVE=check shows both",
+                     process, b->me);
+}
+
 pace_status pace_board_post(uint64_t *number, pace_boards *b, const void *data, size_t bytes) {
     char *note;
     PACE_TRY(pace_board_begin(&note, b));

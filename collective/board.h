@@ -6,7 +6,9 @@
  * w - 2 have been read. So whoever posts w knows that note w - 4, which it overwrites, has been read by all; no
  * acknowledgement is needed. Between posting w and reading the others' notes w - 1 a process may look one note ahead.
  *
- * A note's number and its first 56 bytes share a cache line: a small note takes one transfer between two cores.
+ * A note's number and its first 56 bytes share a cache line: a small note takes one transfer between two cores. The
+ * number's upper bits sign the calls up to the one that the note belongs to: whoever reads a note of other calls than
+ * its own learns that the processes call differently, before it takes one call's bytes for another's.
  */
 #pragma once
 
@@ -14,14 +16,18 @@
 
 #include <stddef.h>
 
+#define PACE_NOTE_NUMBER (UINT64_MAX >> 16) /* the bits of a number; those above sign a call */
+
 enum { PACE_BOARD_AHEAD = 2, PACE_BOARD_SLOTS = 2 * PACE_BOARD_AHEAD, PACE_NOTE_HEAD = 8, PACE_SMALL_NOTE = 56 };
 
 typedef struct {
     char *base; /* of all boards, in shared memory */
     size_t slot_bytes, board_bytes;
     int me, count;
-    uint64_t posted; /* notes */
-    uint64_t *seen;  /* of each process */
+    uint64_t posted;                  /* notes */
+    uint64_t sign;                    /* of the calls so far, above the number's bits: the same on all processes */
+    uint64_t signs[PACE_BOARD_SLOTS]; /* of the last own notes */
+    uint64_t *seen;                   /* of each process */
     pace_waiter *waiter;
 } pace_boards;
 
@@ -42,11 +48,16 @@ static inline _Atomic uint64_t *pace_note_number(const pace_boards *b, int proce
     return (_Atomic uint64_t *)(void *)(pace_note(b, process, number) - PACE_NOTE_HEAD);
 }
 
-/** Waits for note `number` of a process. */
+/** PACE_E_IO: a note of another call lies on that process's board. */
+pace_status pace_board_unlike(const pace_boards *boards, int process) PACE_MUST_CHECK;
+
+/** Waits for note `number` of a process, one that was posted here too. PACE_E_IO also where it is of another call. */
 static inline pace_status pace_board_await(pace_boards *b, int process, uint64_t number) {
     if (b->seen[process] >= number) return PACE_OK;
     _Atomic uint64_t *at = pace_note_number(b, process, number);
-    PACE_WAIT_UNTIL(b->waiter, atomic_load_explicit(at, memory_order_acquire) >= number);
+    uint64_t found;
+    PACE_WAIT_UNTIL(b->waiter, ((found = atomic_load_explicit(at, memory_order_acquire)) & PACE_NOTE_NUMBER) >= number);
+    if (PACE_UNLIKELY(found != (number | b->signs[number % PACE_BOARD_SLOTS]))) return pace_board_unlike(b, process);
     b->seen[process] = number;
     return PACE_OK;
 }
@@ -67,7 +78,8 @@ static inline pace_status pace_board_begin(char **out, pace_boards *b) {
 /** Shows the note that was written there. Its number. */
 static inline uint64_t pace_board_show(pace_boards *b) {
     uint64_t number = ++b->posted;
-    atomic_store_explicit(pace_note_number(b, b->me, number), number, memory_order_release);
+    b->signs[number % PACE_BOARD_SLOTS] = b->sign;
+    atomic_store_explicit(pace_note_number(b, b->me, number), number | b->sign, memory_order_release);
     pace_wake_all(b->waiter);
     return number;
 }

@@ -233,9 +233,20 @@ pace_status pace_call_tell(pace_comm *c, const pace_call *call) {
     return status == PACE_OK ? PACE_OK : failed(c, status);
 }
 
+/* What all ranks must agree on, and have agreed on in all calls before: a rank that once called differently is known
+ * by every later note. Bytes that are only moved may be of unlike types. */
+static uint64_t history_with(uint64_t history, const pace_call *call, size_t bytes) {
+    bool moved = call->collective == PACE_ALLGATHER || call->collective == PACE_BROADCAST;
+    uint64_t what = (uint64_t)call->collective;
+    if (!moved) what |= (uint64_t)call->element << 8 | (uint64_t)call->reduction << 16;
+    return (history ^ (uint64_t)bytes ^ what << 40 ^ (uint64_t)call->root << 20) * 0x9e3779b97f4a7c15u;
+}
+
 static pace_status run(pace_comm *c, const pace_call *call, size_t bytes) {
     pace_status status = PACE_OK;
     if (PACE_UNLIKELY(c->broken != PACE_OK)) return is_broken();
+    c->history = history_with(c->history, call, bytes);
+    c->boards.sign = c->history & ~PACE_NOTE_NUMBER;
     c->counters.calls++;
     c->counters.bytes += bytes;
     int64_t start_ns = c->trace ? pace_clock_ns_of(CLOCK_REALTIME) : 0;

@@ -30,6 +30,7 @@ struct pace_comm {
     pace_segment segment;
     pace_waiter waiter;
     pace_boards boards;
+    uint64_t history;   /* of all calls: the same on all ranks, or they call differently */
     size_t small_bytes; /* an allreduce of so many goes through one note, nothing to decide; 0 = none does */
     size_t room;        /* bytes of a note used at a time */
     PACE_VEC(pace_owned) owned;

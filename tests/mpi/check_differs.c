@@ -1,11 +1,13 @@
 /*
  * An MPI program whose ranks call differently, to be run with libpaceline_mpi.so and PACELINE_COLLECTIVE=check: rank 0
  * makes another call than the rest. Each must come back as an error, on every rank; each has a communicator of its own.
+ * With an argument it runs without `check`: of what all ranks leave to the library one of two calls must fail.
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 
-enum { ROOM = 256 };
+enum { ROOM = 256, KINDS = 19 };
 
 static int rank;
 static float in[ROOM], out[ROOM * 8];
@@ -48,6 +50,13 @@ static int call(int kind, int first, MPI_Comm comm) {
     }
 }
 
+static bool is_never_of_mpi(int kind) {
+    static const int kinds[] = {1, 3, 4, 5, 11, 13, 14, 16, 17, 18};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i] == kind) return true;
+    return false;
+}
+
 int main(int argc, char **argv) {
     int silent = 0, all = 0, kind = 0;
     MPI_Init(&argc, &argv);
@@ -55,10 +64,12 @@ int main(int argc, char **argv) {
     MPI_Op_create(add, 1, &own);
     for (;; kind++) {
         MPI_Comm comm;
+        if (argc > 1 && kind < KINDS && !is_never_of_mpi(kind)) continue;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
         MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
         int error = call(kind, rank == 0, comm);
         if (error == -1) break;
+        if (argc > 1 && error == MPI_SUCCESS) error = sum(1, MPI_FLOAT, MPI_SUM, comm);
         if (error != MPI_SUCCESS) continue;
         printf("call %d came back on rank %d without an error\n", kind, rank);
         silent++;

@@ -35,6 +35,9 @@ PRELOAD = ("-x", "LD_PRELOAD=" + os.path.join(BUILD, "collective", "libpaceline_
 for code, out in (mpirun(3, *PRELOAD, timeout=60, PACELINE_COLLECTIVE="check"),
                   on_hosts((2, 1), *PRELOAD, timeout=60, PACELINE_COLLECTIVE="check")):
     expect(code == 0 and "19 kinds, 0 silent" in out and "refuses its own all_gather" in out and "to MPI" in out, code, out[-1500:])
+for ranks in range(2, 9) if EVERYTHING else (2, 7):  # of one host: without being asked to compare
+    code, out = mpirun(ranks, *PRELOAD, "unasked", timeout=60)
+    expect(code == 0 and "19 kinds, 0 silent" in out and "ranks call differently" in out, ranks, code, out[-1500:])
 # Three ranks, of which one is late: on one host, and on another host than the others.
 for ways in ("allreduce=ring", "", "allreduce=copy")[: 3 if EVERYTHING else 1]:
     for code, out in (run(3, "late", "timeout=1", ways), on_hosts((2, 1), program("check_failure"), "late", timeout=60, PACELINE_COLLECTIVE="timeout=1;" + ways)):

@@ -13,7 +13,7 @@ def run(ranks, cycles, *more, **environment):
     return mpirun(ranks, *words, program("check_shim"), str(cycles), *more, **environment)
 
 
-for ranks in range(1, 10) if EVERYTHING else (2, 3):
+for ranks in range(1, 10) if EVERYTHING else (2, 3, 7):
     code, out = run(ranks, 1000 if EVERYTHING and ranks < 4 else 5, "refuse")
     expect(code == 0 and "0 failures by " in out and "libpaceline_mpi" in out, ranks, code, out[-2000:])
 settings = ("off", "allreduce=mpi;check") if not EVERYTHING else ("off", "allreduce=ring:1K,copy;broadcast=chain;check", "shm=posix",
