@@ -94,7 +94,7 @@ static const char *name_or_none(const pace_step *step, uint32_t task) {
 
 /* The module that device work is for, or else where it was launched. */
 static const char *place_of_device_work(const pace_step *step, uint32_t task) {
-    uint32_t module = pace_module_of(step, task), cause = pace_task_cause(step, task);
+    uint32_t module = pace_module_of(step, task), cause = pace_task_made_for(step, task);
     if (module != PACE_NO_TASK && !names_an_exchange(pace_step_name(step, module))) return pace_step_name(step, module);
     return cause == PACE_NO_TASK ? NULL : pace_host_place(step, cause);
 }
@@ -166,7 +166,7 @@ static behind behind_piece(const pace_analysis *analysis, const pace_path_piece 
     one.before_ns = piece->waiting ? one.time_ns : 0;
     if (piece->task == PACE_NO_TASK) return one;
     bool device = pace_task_on_device(step->kind[piece->task]);
-    uint32_t op = pace_outermost_operator(step, device ? pace_task_cause(step, piece->task) : piece->task);
+    uint32_t op = pace_outermost_operator(step, device ? pace_task_made_for(step, piece->task) : piece->task);
     uint32_t call = device ? long_launch(step, piece) : PACE_NO_TASK;
     one.name = pace_step_name(step, call == PACE_NO_TASK ? piece->task : call);
     if (call != PACE_NO_TASK) {
@@ -308,7 +308,7 @@ static bool launches_kernels(const pace_culprit *culprit, const pace_critical *c
         if (item->class == PACE_WORK_COPY || item->start_ns < critical->from_ns + offset_ns ||
             item->start_ns >= critical->to_ns + offset_ns)
             continue;
-        if (is_within(&rank->step, pace_task_cause(&rank->step, item->task), culprit->within)) return true;
+        if (is_within(&rank->step, pace_task_made_for(&rank->step, item->task), culprit->within)) return true;
     }
     return false;
 }

@@ -43,7 +43,7 @@ static uint32_t op_around(const pace_step *step, uint32_t task) {
 static pace_work_class class_of_kernel(classifier *c, uint32_t task) {
     pace_work_class class = class_of_name(c, c->step->name[task]);
     if (class != PACE_WORK_COMPUTE_BOUND || !c->device || pace_task_cause(c->step, task) == PACE_NO_TASK) return class;
-    uint32_t op = op_around(c->step, pace_task_cause(c->step, task));
+    uint32_t op = op_around(c->step, pace_task_made_for(c->step, task));
     pace_op_amount amount;
     if (op == PACE_NO_TASK || !pace_op_cache_amount(&amount, &c->cache, c->step, op) || amount.flop <= 0) return class;
     double peak = pace_device_peak(c->device, amount.element_bytes);

@@ -107,6 +107,20 @@ static pace_status take_wait(extents *e, const located *l) {
     return PACE_PUSH(&e->waits, ((device_wait){number, {l->start_ns - l->idle_ns, l->start_ns}}));
 }
 
+/* An operator whose work a device graph holds takes no time of the host's: it stands where the graph is launched. */
+static void place_captured(extents *e) {
+    size_t count = e->graph->launches.count;
+    for (unsigned repeat = 0; repeat < e->repeats; repeat++) {
+        const extent *call = &never;
+        for (size_t i = 0; i < count; i++) {
+            extent *node = &e->nodes[repeat * e->graph->nodes.count + e->graph->launches.items[i].node];
+            if (ran(&e->calls[repeat * count + i])) call = &e->calls[repeat * count + i];
+            else if (ran(&e->runs[repeat * count + i]) && ran(call) && !ran(node))
+                widen(node, call->end_ns, call->end_ns);
+        }
+    }
+}
+
 /* Children come after their parents, so one pass backwards reaches every ancestor. */
 static void cover_children(extents *e) {
     size_t count = e->graph->nodes.count;
@@ -157,6 +171,27 @@ static pace_status add_steps(pace_step *step, const extents *e) {
     return PACE_OK;
 }
 
+/* Of a node's task, and of what is around it. */
+static uint32_t number_of(const extents *e, unsigned repeat, uint32_t node) {
+    return node == PACE_NO_NODE ? 0 : (uint32_t)(repeat * e->graph->nodes.count + node + 1);
+}
+
+/* To the task of a node, added last. A call that waits for the device is a node, too. */
+static void give_numbers(pace_step *step, const extents *e, unsigned repeat, uint32_t node) {
+    const pace_graph_node *of = &e->graph->nodes.items[node];
+    bool call = of->kind == PACE_TASK_CALL;
+    if (!step->numbered) return;
+    step->external[step->count - 1] = number_of(e, repeat, call ? of->parent : node);
+    if (!call) step->correlation[step->count - 1] = number_of(e, repeat, of->parent);
+}
+
+/* Whether times and calls alone would not tell what is in what, and what work is of. */
+static bool needs_numbers(const extents *e) {
+    for (size_t i = 0; i < e->repeats * e->graph->launches.count; i++)
+        if (ran(&e->runs[i]) && (!ran(&e->calls[i]) || e->calls[i].start_ns == e->calls[i].end_ns)) return true;
+    return false;
+}
+
 static pace_status add_nodes(pace_step *step, extents *e, unsigned repeat) {
     for (size_t i = 0; i < e->graph->nodes.count; i++) {
         const pace_graph_node *node = &e->graph->nodes.items[i];
@@ -169,6 +204,7 @@ static pace_status add_nodes(pace_step *step, extents *e, unsigned repeat) {
         PACE_TRY(
             pace_step_add_task(step, lane, (pace_task_kind)node->kind, name, at->start_ns, at->end_ns - at->start_ns));
         PACE_TRY(pace_step_give_stage(step, node->stage));
+        give_numbers(step, e, repeat, (uint32_t)i);
         if (node->shapes) PACE_TRY(take_name(&step->detail[step->count - 1], e, step, node->shapes));
     }
     return PACE_OK;
@@ -272,12 +308,14 @@ static pace_status add_launches(pace_step *step, extents *e, unsigned repeat) {
         if (ran(&e->calls[at])) id = (uint32_t)at + 1;
         bool known = launcher_is_known(e, launch);
         if (known) PACE_TRY(add_call(step, e, launch, &e->calls[at]));
-        if (step->count > before) step->correlation[before] = id;
+        uint32_t number = step->numbered && known ? number_of(e, repeat, launch->node) : 0;
+        if (step->count > before) step->correlation[before] = id, step->external[before] = number;
         PACE_TRY(lane_of(&lane, step, e, true, launch->stream));
         PACE_TRY(run_name(&name, e, step, launch));
         PACE_TRY(pace_step_add_task(step, lane, (pace_task_kind)launch->kind, name, e->runs[at].start_ns,
                                     e->runs[at].end_ns - e->runs[at].start_ns));
         step->correlation[step->count - 1] = known ? id : 0;
+        step->external[step->count - 1] = number;
         PACE_TRY(pace_step_give_stage(step, e->graph->nodes.items[launch->node].stage));
         if (launch->exchange) PACE_TRY(note_exchange(step, e, &e->graph->exchanges.items[launch->exchange - 1]));
     }
@@ -302,6 +340,7 @@ static pace_status add_waits(pace_step *step, extents *e) {
 
 static pace_status fill_step(pace_step *step, extents *e) {
     PACE_TRY(pace_step_reserve(step, e->repeats * (e->graph->nodes.count + 2 * e->graph->launches.count + 1)));
+    step->numbered = needs_numbers(e);
     PACE_TRY(add_steps(step, e));
     PACE_TRY(add_waits(step, e));
     for (unsigned repeat = 0; repeat < e->repeats; repeat++) {
@@ -315,6 +354,7 @@ static pace_status fill_step(pace_step *step, extents *e) {
 
 static pace_status make_step(pace_step *out, extents *e) {
     PACE_TRY(pace_step_init(out));
+    place_captured(e);
     cover_children(e);
     pace_status status = fill_step(out, e);
     if (status != PACE_OK) pace_step_free(out);

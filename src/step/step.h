@@ -149,6 +149,11 @@ typedef struct {
     double memory_bytes; /* 0 = unknown */
 } pace_traced_device;
 
+/* Device work that the call of another operator launched than the one it is of: it is one of a device graph's. */
+typedef struct {
+    uint32_t task, of; /* host task */
+} pace_made_for;
+
 /* A step that the cutter of a slice kept: its annotation's name and time. */
 typedef struct {
     pace_name label;
@@ -171,6 +176,7 @@ typedef struct {
     uint8_t *stage_given;  /* 1 = the step was predicted, or its source knew: the stage is not to be inferred; NULL = of
                               no task */
     uint32_t *correlation, *external;    /* only until pace_step_finish(); op: correlation is its autograd note + 1 */
+    bool numbered;                       /* until then: `external` and `correlation` are pace_step_link_numbers()'s */
     PACE_VEC(pace_long_task) long_tasks; /* by task */
 
     PACE_VEC(pace_lane) lanes;
@@ -184,6 +190,7 @@ typedef struct {
     PACE_VEC(pace_counter) counters;    /* range by range, as the trace lists them */
     PACE_VEC(pace_wait) waits;          /* by task, then by on; set by pace_step_finish() */
     PACE_VEC(pace_gradient) gradients;  /* by task; set by pace_step_finish() */
+    PACE_VEC(pace_made_for) made_for;   /* by task; set by pace_step_finish(), of predicted steps */
     uint64_t *has_gradient;             /* a bit a task; NULL = no task has one */
     size_t has_gradient_words;
     PACE_VEC(pace_autograd_note) autograd_notes;   /* only until pace_step_finish() */
@@ -295,6 +302,10 @@ static inline uint32_t pace_task_parent(const pace_step *step, uint32_t task) {
 static inline uint32_t pace_task_cause(const pace_step *step, uint32_t task) {
     return pace_task_on_device(step->kind[task]) ? step->above[task] : PACE_NO_TASK;
 }
+
+/** The host task that device work is of: what launched it, but the operator itself where a device graph holds its
+ * work; PACE_NO_TASK = none is known. */
+uint32_t pace_task_made_for(const pace_step *step, uint32_t task);
 
 /** When the host issued a task, which also decides the step it belongs to: the start of the call that launched it. */
 static inline int64_t pace_task_issued_ns(const pace_step *step, uint32_t task) {

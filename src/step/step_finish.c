@@ -203,7 +203,7 @@ static uint32_t find_link(const link_table *table, const uint32_t *ids, uint32_t
 }
 
 /* A device task was caused by the call of the same correlation; failing that, by the operator of the same
- * external id. A synchronisation record belongs to the call of the same correlation. */
+ * external id, which in a numbered step is another thing. A synchronisation record belongs to the call of the same correlation. */
 static pace_status link_causes(pace_step *step) {
     link_table calls = {0}, ops = {0};
     uint64_t shared_ops = 0;
@@ -216,7 +216,7 @@ static pace_status link_causes(pace_step *step) {
         if (!pace_task_on_device(step->kind[task])) continue;
         uint32_t cause = find_link(&calls, step->correlation, step->correlation[task]);
         if (cause != PACE_NO_TASK && step->kind[task] == PACE_TASK_KERNEL) step->linked_kernels++;
-        if (cause == PACE_NO_TASK) cause = find_link(&ops, step->external, step->external[task]);
+        if (cause == PACE_NO_TASK && !step->numbered) cause = find_link(&ops, step->external, step->external[task]);
         step->above[task] = cause;
     }
     PACE_FREE(calls.slots, ops.slots);
@@ -265,6 +265,7 @@ pace_status pace_step_finish(pace_step *step) {
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) nest_lane(step, &step->lanes.items[i]);
     PACE_TRY(link_causes(step));
+    if (step->numbered) PACE_TRY(pace_step_link_numbers(step));
     PACE_TRY(pace_step_link_waits(step));
     PACE_TRY(pace_step_link_gradients(step));
     PACE_FREE(step->external, step->correlation);

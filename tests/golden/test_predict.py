@@ -1,6 +1,7 @@
 """`paceline predict` against what must hold whatever the numbers are; how near it comes to measured steps, accuracy/cases.yaml says.
 The reference traces are other people's and not shipped.
 """
+import gzip
 import json
 import os
 import subprocess
@@ -31,6 +32,27 @@ def check_scenarios(trace):
     assert plain["as one device graph"]["step_ns"] <= as_it_is["step_ns"], plain
     for s in plain.values():
         assert s["low_ns"] < s["step_ns"] < s["high_ns"], s
+    # what the host no longer does, or does once, makes no kernel another one
+    bound = {name: s["compute_ns"] / (s["compute_ns"] + s["memory_ns"]) for name, s in plain.items()}
+    assert max(bound.values()) - min(bound.values()) <= 0.01, bound
+
+
+def operators_around(trace, kernel):
+    """Names of all recorded host ranges around the calls that launch a kernel, found by correlation and by time."""
+    with gzip.open(trace) as file:
+        events = [e for e in json.load(file)["traceEvents"] if e.get("ph") == "X"]
+    calls = {e["args"]["correlation"]: e for e in events if e["cat"].lower() in ("runtime", "cuda_runtime")}
+    launches = [calls[e["args"]["correlation"]] for e in events if e["name"] == kernel]
+    assert launches, kernel
+    return {e["name"] for e in events if e["cat"].lower() in ("operator", "cpu_op")
+            for call in launches if e["tid"] == call["tid"] and e["ts"] <= call["ts"] <= e["ts"] + e["dur"]}
+
+
+def check_operators(trace):
+    """What the host no longer does, or does once for all kernels, makes a kernel no other operator's."""
+    for words in (["--drop-overhead", "all"], ["--graph"]):
+        lead = predict(trace, *words)["lead"]
+        assert lead["around"] in operators_around(trace, lead["name"]), (words, lead)
 
 
 def check_devices(trace):
@@ -198,6 +220,9 @@ def main():
         print("reference traces are not here: the bundled trace alone was predicted")
         return
     check_scenarios(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))
+    for trace in ("hta_dlrm_8xA100_rank3_stacks", "kineto_resnet50_1xV100_workers0"):
+        check_scenarios(os.path.join(SHARED, "kineto", trace + ".json.gz"))
+    check_operators(os.path.join(SHARED, "kineto", "kineto_resnet50_1xV100_workers0.json.gz"))
     check_unknown_device(os.path.join(SHARED, "kineto", "tl_vit_infer_1xh100.json.gz"))
     check_devices(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))
     check_what_ifs(os.path.join(SHARED, "kineto", "tl_qwen05b_generate_1xmi300.json.gz"))

@@ -55,7 +55,7 @@ static uint32_t forward_of(const pace_step *step, uint32_t task) {
 }
 
 static void find_path(path *p, const pace_step *step, uint32_t task) {
-    uint32_t at = pace_task_on_device(step->kind[task]) ? pace_task_cause(step, task) : task;
+    uint32_t at = pace_task_on_device(step->kind[task]) ? pace_task_made_for(step, task) : task;
     p->count = 0;
     if (at == PACE_NO_TASK) {
         p->parts[p->count++] = "(no launch recorded)";

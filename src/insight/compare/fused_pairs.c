@@ -90,7 +90,7 @@ static bool is_inside(const pace_step_side *side, const pace_work_item *item) {
 }
 
 static uint32_t innermost_operator(const pace_step *step, uint32_t task) {
-    uint32_t at = pace_task_on_device(step->kind[task]) ? pace_task_cause(step, task) : task;
+    uint32_t at = pace_task_on_device(step->kind[task]) ? pace_task_made_for(step, task) : task;
     while (at != PACE_NO_TASK && (step->kind[at] != PACE_TASK_OP || pace_name_is_label(pace_step_name(step, at))))
         at = pace_task_parent(step, at);
     return at;

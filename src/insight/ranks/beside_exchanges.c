@@ -27,7 +27,7 @@ static bool alike(const kernel *a, const kernel *b) {
 }
 
 static pace_name shapes_of(const pace_step *step, uint32_t task) {
-    for (uint32_t at = pace_task_cause(step, task); at != PACE_NO_TASK; at = pace_task_parent(step, at))
+    for (uint32_t at = pace_task_made_for(step, task); at != PACE_NO_TASK; at = pace_task_parent(step, at))
         if (step->kind[at] == PACE_TASK_OP) return step->detail[at];
     return 0;
 }

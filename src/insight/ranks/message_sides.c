@@ -180,7 +180,7 @@ static pace_status find_of_kernel(finder *f, uint32_t item) {
     uint32_t task = f->rank->work.items.items[item].task;
     const char *name = pace_step_name(step, task);
     const pace_exchange_info *info = pace_step_exchange(step, task);
-    uint32_t cause = pace_task_on_device(step->kind[task]) ? pace_task_cause(step, task) : task;
+    uint32_t cause = pace_task_on_device(step->kind[task]) ? pace_task_made_for(step, task) : task;
     saying own = SAYS_NOTHING, above;
     if (info) {
         const char *word = pace_names_text(&step->names, info->collective);

@@ -113,7 +113,7 @@ static pace_status node_of_launch(uint32_t *out, builder *b, uint32_t launch) {
 
 static pace_status add_work(builder *b, const pace_rank *rank, const pace_work_choice *choice) {
     PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
-        uint32_t launch = pace_task_cause(b->step, item->task), node;
+        uint32_t launch = pace_task_made_for(b->step, item->task), node;
         if (!pace_work_is_chosen(item, choice)) continue;
         if (launch == PACE_NO_TASK) PACE_TRY(child_called(&node, b, 0, "(no launch recorded)"));
         else PACE_TRY(node_of_launch(&node, b, launch));

@@ -144,7 +144,7 @@ static void add_work(builder *b, const pace_rank *rank, const pace_work_choice *
     PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
         if (!pace_work_is_chosen(item, choice)) continue;
         uint32_t at =
-            pace_task_on_device(b->step->kind[item->task]) ? pace_task_cause(b->step, item->task) : item->task;
+            pace_task_on_device(b->step->kind[item->task]) ? pace_task_made_for(b->step, item->task) : item->task;
         pace_module_node *node = &b->tree.nodes.items[at == PACE_NO_TASK ? 0 : b->node_of[at]];
         *pass_of(&node->own, item->stage) += item->end_ns - item->start_ns;
     }

@@ -10,7 +10,7 @@
 
 uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
     if (step->kind[task] == PACE_TASK_OP) return task;
-    uint32_t at = pace_task_cause(step, task), innermost = PACE_NO_TASK;
+    uint32_t at = pace_task_made_for(step, task), innermost = PACE_NO_TASK;
     for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {
         if (step->kind[at] != PACE_TASK_OP) continue;
         if (innermost == PACE_NO_TASK) innermost = at;
@@ -30,7 +30,7 @@ static uint32_t forward_of(const pace_step *step, uint32_t task) {
 }
 
 uint32_t pace_module_of(const pace_step *step, uint32_t task) {
-    uint32_t at = step->kind[task] == PACE_TASK_OP ? task : pace_task_cause(step, task);
+    uint32_t at = step->kind[task] == PACE_TASK_OP ? task : pace_task_made_for(step, task);
     uint32_t annotation = PACE_NO_TASK;
     if (at != PACE_NO_TASK) at = forward_of(step, at);
     for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {

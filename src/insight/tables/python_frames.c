@@ -104,7 +104,7 @@ static pace_status walk_lane(summer *s, const pace_lane *lane) {
 
 static void add_work(summer *s, const pace_rank *rank, const pace_work_choice *choice) {
     PACE_ITEMS (const pace_work_item, item, &rank->work.items) {
-        uint32_t cause = rank->work.host_is_device ? PACE_NO_TASK : pace_task_cause(s->step, item->task);
+        uint32_t cause = rank->work.host_is_device ? PACE_NO_TASK : pace_task_made_for(s->step, item->task);
         pace_python_row *row =
             cause == PACE_NO_TASK || !pace_work_is_chosen(item, choice) ? NULL : counted(s, s->frame_of[cause]);
         if (row) row->device_ns += item->end_ns - item->start_ns;

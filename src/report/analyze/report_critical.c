@@ -183,7 +183,7 @@ typedef struct {
 PACE_TABLE(advice, "advice", "What would help most", PACE_FOR_ALL, 0,
            {"resource", "resource", PACE_SHOW_WORD, PACE_OF(advice_row, resource)},
            {"elasticity", "of the path", PACE_SHOW_SHARE, PACE_OF(advice_row, elasticity)},
-           {"at_most", "at most saved", PACE_SHOW_SHARE, PACE_OF(advice_row, at_most)},
+           {"at_most", "saved alone", PACE_SHOW_SHARE, PACE_OF(advice_row, at_most)},
            {"step_if_free_ns", "step without it", PACE_SHOW_NS, PACE_OF(advice_row, step_if_free_ns)});
 
 /* Whether freeing resource `a` saves less than `b`; where both save alike, whether it is less of the path. */
@@ -208,11 +208,13 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
                        &(advice_row){pace_advice_names[r], (double)critical->by_resource_ns[r] / (double)length,
                                      1 - (double)critical->without_ns[r] / (double)length, critical->without_ns[r]});
     }
-    pace_node_note(root,
-                   "'of the path': share of the critical path, the chain of work and waits that decides when the step "
-                   "ends; 'at most saved': the step replayed as if the resource took no time. Compute bound, memory "
-                   "bound: kernels that arithmetic, or the memory's bandwidth, limits; copies: by copy engines; "
-                   "network: exchanges between ranks; balance: waiting for late ranks.");
+    pace_node_note(
+        root,
+        "'of the path': share of the critical path, the chain of work and waits that decides when the step "
+        "ends; 'saved alone': how much shorter this step is when it is replayed as if the resource took no "
+        "time, behind the step before it as it was. Where steps overlap, a change to all of them may save "
+        "more: remedies are tried on several in a row. Compute bound, memory bound: kernels that arithmetic, or "
+        "the memory's bandwidth, limits; copies: by copy engines; network: exchanges between ranks; balance: waiting for late ranks.");
 }
 
 /* --- who is late, who waits -------------------------------------------------------------------------------------- */
