@@ -147,28 +147,34 @@ static void put_before_traces(pace_node *path, const pace_critical *critical, co
                            100.0 * (double)before_ns / (double)length, pace_rank_name(name, whose));
 }
 
-static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
-                            const pace_rank *rank) {
+/* What the trace does not tell; of a predicted step all is known. */
+static void put_doubts(pace_node *path, const pace_critical *critical, bool made) {
     int64_t length = critical->to_ns - critical->from_ns;
-    char title[160], unexplained[96] = "";
-    snprintf(title, sizeof title, "Critical path of %s", label_of(critical, rank));
-    pace_node *path = pace_node_object(root, "critical_path", title, PACE_FOR_ALL);
-    put_figures(path, critical, rank);
-    PACE_TRY(put_top(path, critical, analysis));
-    put_by_rank(path, critical, analysis);
-    put_before_traces(path, critical, analysis);
-    if (critical->unexplained_ns > length / 2000) /* what is not shown as 0.0 % */
+    char unexplained[96] = "";
+    if (!made && critical->unexplained_ns > length / 2000) /* what is not shown as 0.0 % */
         pace_snprintf(unexplained, sizeof unexplained, " No recorded dependency explains %.1f %% of the path.",
                       100.0 * (double)critical->unexplained_ns / (double)length);
-    pace_node_note(path, "'itself': it ran; 'gap before': nothing that is recorded ran, and it came next.%s",
-                   unexplained);
-    if (critical->handovers)
+    pace_node_note(path, "'itself': it ran; 'gap before': nothing%s ran, and it came next.%s",
+                   made ? "" : " that is recorded", unexplained);
+    if (!made && critical->handovers)
         pace_node_note(
             path,
             "%zu task%s waited for another thread or stream. The trace records %.0f %% of these dependencies; the "
             "rest are inferred from timestamps.",
             critical->handovers, critical->handovers == 1 ? "" : "s",
             100.0 * (double)critical->recorded_handovers / (double)critical->handovers);
+}
+
+static pace_status put_path(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,
+                            const pace_rank *rank) {
+    char title[160];
+    snprintf(title, sizeof title, "Critical path of %s", label_of(critical, rank));
+    pace_node *path = pace_node_object(root, "critical_path", title, PACE_FOR_ALL);
+    put_figures(path, critical, rank);
+    PACE_TRY(put_top(path, critical, analysis));
+    put_by_rank(path, critical, analysis);
+    put_before_traces(path, critical, analysis);
+    put_doubts(path, critical, analysis->made);
     return PACE_OK;
 }
 
@@ -208,13 +214,13 @@ static void put_advice(pace_node *root, const pace_critical *critical) {
                        &(advice_row){pace_advice_names[r], (double)critical->by_resource_ns[r] / (double)length,
                                      1 - (double)critical->without_ns[r] / (double)length, critical->without_ns[r]});
     }
-    pace_node_note(
-        root,
-        "'of the path': share of the critical path, the chain of work and waits that decides when the step "
-        "ends; 'saved alone': how much shorter this step is when it is replayed as if the resource took no "
-        "time, behind the step before it as it was. Where steps overlap, a change to all of them may save "
-        "more: remedies are tried on several in a row. Compute bound, memory bound: kernels that arithmetic, or "
-        "the memory's bandwidth, limits; copies: by copy engines; network: exchanges between ranks; balance: waiting for late ranks.");
+    pace_node_note(root,
+                   "'of the path': share of the critical path, the chain of work and waits that decides when the step "
+                   "ends; 'saved alone': how much shorter this step is when it is replayed as if the resource took no "
+                   "time, behind the step before it as it was. Where steps overlap, a change to all of them may save "
+                   "more, as what-ifs and remedies show, which are tried on several in a row. Compute bound, memory "
+                   "bound: kernels that arithmetic, or the memory's bandwidth, limits; copies: by copy engines; "
+                   "network: exchanges between ranks; balance: waiting for late ranks.");
 }
 
 /* --- who is late, who waits -------------------------------------------------------------------------------------- */
