@@ -55,6 +55,17 @@ def check_operators(trace):
         assert lead["around"] in operators_around(trace, lead["name"]), (words, lead)
 
 
+def check_precision_of_others(trace):
+    """A precision that the recording's device lacks (a V100 has no bfloat16) is asked about on the device that has it alone."""
+    answer = predict(trace, "--on", "h100-80-sxm", "--precision", "bf16")
+    assert [s["scenario"] for s in answer["scenarios"]] == ["as it is", "on h100-80-sxm", "all together"], answer["scenarios"]
+    assert answer["scenarios"][2]["step_ns"] <= answer["scenarios"][1]["step_ns"], answer["scenarios"]
+    assert any(w["code"] == "what_if_joined" and "v100" in w["text"] for w in answer["warnings"]), answer["warnings"]
+    for words in (["--precision", "bf16"], ["--on", "p100-pcie-16", "--precision", "bf16"]):
+        done = subprocess.run([PACELINE, "predict", trace, *words], capture_output=True, text=True)
+        assert done.returncode == 2 and "no rate for bf16" in done.stderr, (words, done)
+
+
 def check_devices(trace):
     """A device that is better at everything is not slower; the same device changes nothing."""
     moved = scenarios(trace, "--on", "a100-40-sxm", "--on", "h100-80-sxm", "--from", "a100-40-sxm")
@@ -223,6 +234,7 @@ def main():
     for trace in ("hta_dlrm_8xA100_rank3_stacks", "kineto_resnet50_1xV100_workers0"):
         check_scenarios(os.path.join(SHARED, "kineto", trace + ".json.gz"))
     check_operators(os.path.join(SHARED, "kineto", "kineto_resnet50_1xV100_workers0.json.gz"))
+    check_precision_of_others(os.path.join(SHARED, "kineto", "kineto_resnet50_1xV100_workers0.json.gz"))
     check_unknown_device(os.path.join(SHARED, "kineto", "tl_vit_infer_1xh100.json.gz"))
     check_devices(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))
     check_what_ifs(os.path.join(SHARED, "kineto", "tl_qwen05b_generate_1xmi300.json.gz"))

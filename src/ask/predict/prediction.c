@@ -458,11 +458,25 @@ pace_status pace_prediction_drawn(const pace_forecast_result **out, pace_predict
     return PACE_OK;
 }
 
+/* A recording in a precision that its own device lacks is asked about on the others alone. */
+static pace_status leave_unrated(pace_prediction *p) {
+    const pace_device *recorded = p->inputs.forecast.device;
+    if (p->is_model) return PACE_OK;
+    const char *left_out = pace_scenarios_leave_unrated(&p->scenarios, recorded);
+    if (!left_out) return PACE_OK;
+    return pace_warn(
+        &p->inputs.warnings, PACE_WARN_WHAT_IF_JOINED, left_out,
+        "\"%s\" is answered together with the other device alone: %s, which the step was recorded on, has no "
+        "rate for it",
+        left_out, recorded->name);
+}
+
 pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, size_t path_count,
                                 const pace_predict_options *options) {
     const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
     PACE_TRY(
         pace_predict_inputs_read(&p->inputs, paths, path_count, first, p->is_model ? &p->step.asked : NULL, options));
+    PACE_TRY(leave_unrated(p));
     for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
         p->scenarios.items.items[i].samples = p->inputs.samples;
     p->scenarios.items.items[p->scenarios.items.count - 1].explains = true;

@@ -12,6 +12,29 @@ void pace_scenarios_free(pace_scenarios *scenarios) {
     pace_texts_free(&scenarios->labels);
 }
 
+/* Whether its one change is a precision, of the recorded device that has no rate for it. */
+static bool is_unrated(const pace_scenario *scenario, const pace_device *recorded) {
+    return scenario->has_precision && !scenario->device &&
+           pace_device_rated_as(recorded, scenario->precision) != scenario->precision;
+}
+
+const char *pace_scenarios_leave_unrated(pace_scenarios *scenarios, const pace_device *recorded) {
+    size_t kept = 0;
+    bool elsewhere = false;
+    const char *left_out = NULL;
+    PACE_ITEMS (const pace_scenario, scenario, &scenarios->items)
+        elsewhere |= scenario->has_precision && scenario->device;
+    for (size_t i = 0; recorded && elsewhere && i < scenarios->items.count; i++) {
+        pace_scenario *scenario = &scenarios->items.items[i];
+        if (is_unrated(scenario, recorded)) {
+            left_out = scenario->label;
+            pace_scenario_free(scenario);
+        } else scenarios->items.items[kept++] = *scenario;
+    }
+    if (left_out) scenarios->items.count = kept;
+    return left_out;
+}
+
 pace_words *pace_what_if_words(pace_predict_options *options, const char *name) {
     size_t i = 0;
     while (strcmp(pace_what_ifs[i]->option.name, name) != 0) i++;

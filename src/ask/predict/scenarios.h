@@ -22,4 +22,8 @@ bool pace_what_ifs_need_device(const pace_predict_options *options);
 /** Steps without times (`timed` false) run on the first device of options->on: that is their step as it is. */
 pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options *options, bool timed,
                                 pace_device_catalog *devices) PACE_MUST_CHECK;
+
+/** Leaves out a precision alone that the recorded device (NULL = not known) has no rate for, where it is asked about on
+ * others, too. What was left out: its label, which lives as long as the scenarios; NULL = nothing. */
+const char *pace_scenarios_leave_unrated(pace_scenarios *scenarios, const pace_device *recorded);
 void pace_scenarios_free(pace_scenarios *scenarios);
