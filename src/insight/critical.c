@@ -291,15 +291,16 @@ static pace_status check_size(const pace_critical *critical, const pace_analysis
     return pace_fail(PACE_E_LIMIT, "more than %d kernels in one step of all ranks", PACE_JOINT_MOST_WORK);
 }
 
-static int64_t origin_of(const pace_critical *critical, const pace_rank *rank) {
+/* Where the host begins with the step, or with the one `before` it. */
+static int64_t origin_of(const pace_critical *critical, const pace_rank *rank, size_t before) {
     if (critical->mark == SIZE_MAX) return critical->from_ns;
-    int64_t start_ns = rank->marks.items.items[critical->mark].start_ns;
+    int64_t start_ns = rank->marks.items.items[critical->mark - before].start_ns;
     return start_ns < critical->from_ns ? start_ns : critical->from_ns;
 }
 
 static pace_status make_joint(pace_joint *out, const pace_critical *critical, const pace_analysis *analysis,
-                              const pace_rank *rank, uint32_t index) {
-    int64_t origin = origin_of(critical, rank);
+                              const pace_rank *rank, uint32_t index, size_t before) {
+    int64_t origin = origin_of(critical, rank, before);
     if (critical->scope != PACE_PATH_OF_ALL_RANKS) return pace_joint_alone(out, rank, index, origin, critical->to_ns);
     size_t most = analysis->made ? SIZE_MAX : PACE_JOINT_MOST_SEGMENTS; /* check_size() */
     return pace_joint_build(out, analysis, index, origin, critical->to_ns, most);
@@ -317,8 +318,8 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
     pace_status status = choose_step(&critical, rank, asked->mark);
     for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
         status = PACE_PUSH(&critical.by_rank_ns, 0);
-    if (status == PACE_OK) status = check_size(&critical, analysis, origin_of(&critical, rank));
-    if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index);
+    if (status == PACE_OK) status = check_size(&critical, analysis, origin_of(&critical, rank, 0));
+    if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index, 0);
     if (status == PACE_OK)
         status = analyse(&critical, &joint, analysis ? analysis->ranks.items : alone, !asked->path_alone);
     pace_joint_free(&joint);
@@ -371,8 +372,12 @@ static pace_status run_without(int64_t *without_ns, pace_joint *joint, const pac
 pace_status pace_critical_without(int64_t *without_ns, const pace_critical *critical, const pace_analysis *analysis,
                                   const pace_rank *rank, const unsigned *resources, size_t count) {
     pace_joint joint;
-    PACE_TRY(make_joint(&joint, critical, analysis, rank, critical->home));
-    pace_status status = run_without(without_ns, &joint, critical, rank, resources, count);
+    bool follows = critical->mark != SIZE_MAX && critical->mark > 0;
+    pace_status status = make_joint(&joint, critical, analysis, rank, critical->home, follows);
+    bool alone = follows && (status == PACE_E_LIMIT || status == PACE_E_INPUT); /* that step as it was */
+    if (alone) status = make_joint(&joint, critical, analysis, rank, critical->home, 0);
+    PACE_TRY(status);
+    status = run_without(without_ns, &joint, critical, rank, resources, count);
     pace_joint_free(&joint);
     return status;
 }

@@ -68,7 +68,8 @@ pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *ana
                                     size_t mark) PACE_MUST_CHECK;
 
 /** How long the step of a path, found for that rank of the analysis, would take if all of several resources took no
- * time: a bit (1 << pace_advice) each. `count` sets, one answer each. */
+ * time, nor in the step before it where both can be replayed together: what a change to every step can save at most. A
+ * bit (1 << pace_advice) each. `count` sets, one answer each. */
 pace_status pace_critical_without(int64_t *without_ns, const pace_critical *critical, const pace_analysis *analysis,
                                   const pace_rank *rank, const unsigned *resources, size_t count) PACE_MUST_CHECK;
 void pace_critical_free(pace_critical *critical);
