@@ -434,7 +434,8 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
     result->used.added[PACE_DOUBT_WALK] = walk;
     if (of_host->of < PACE_DOUBTS) result->used.added[of_host->of] = host * of_host->own;
     result->used.added[PACE_DOUBT_HOST_MOVED] = host * of_host->moved;
-    double step_ns = pace_analysis_step_ns(&result->analysis, repeats - 1);
+    result->first_step = repeats - 1;
+    double step_ns = pace_analysis_step_ns(&result->analysis, result->first_step);
     result->step_s = (pace_estimate){step_ns / 1e9, sqrt(variance), rung};
     if (explains) result->path = path;
     else pace_critical_free(&path);

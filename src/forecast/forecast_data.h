@@ -99,6 +99,7 @@ typedef struct {
 typedef struct {
     pace_analysis analysis; /* of the walked steps */
     pace_estimate step_s;   /* of the slowest rank: mean of its steps, or the period it settles in; and the skew */
+    size_t first_step;      /* of those that step_s is of: the ones before had not settled */
     pace_forecast_exchange exchange;
     pace_forecast_family families[PACE_FORECAST_FAMILIES];
     pace_forecast_edits edits;

@@ -446,7 +446,7 @@ static pace_status take_step(pace_analysis *analysis, pace_step *step, const cha
 }
 
 static int64_t waits_ns(const pace_rank *rank) {
-    pace_matrix matrix = pace_mean_step_of(rank).matrix;
+    pace_matrix matrix = pace_mean_step_of(rank, 0).matrix;
     return pace_matrix_columns(&matrix, PACE_IDLE_RANK, PACE_IDLE_RANK);
 }
 

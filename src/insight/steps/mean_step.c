@@ -16,10 +16,12 @@ static void divide(pace_mean_step *sum, const pace_rank *rank) {
         for (int r = 0; r < PACE_RESOURCES; r++) sum->matrix.cell_ns[s][r] /= (int64_t)sum->steps;
 }
 
-pace_mean_step pace_mean_step_of(const pace_rank *rank) {
+pace_mean_step pace_mean_step_of(const pace_rank *rank, size_t first) {
     pace_mean_step mean = {0};
-    PACE_ITEMS (const pace_mark, mark, &rank->marks.items)
+    for (size_t i = first; i < rank->marks.items.count; i++) {
+        const pace_mark *mark = &rank->marks.items.items[i];
         if (mark->to_ns > mark->from_ns) add(&mean, rank, mark);
+    }
     divide(&mean, rank);
     return mean;
 }

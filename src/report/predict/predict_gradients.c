@@ -10,7 +10,7 @@
 
 /* Adds the wait for the slowest rank, which synchronous ranks spend where they exchange. */
 void pace_predicted_matrix(pace_matrix *out, const pace_forecast_result *result) {
-    *out = pace_mean_step_of(pace_analysis_slowest(&result->analysis)).matrix;
+    *out = pace_mean_step_of(pace_analysis_slowest(&result->analysis), result->first_step).matrix;
     out->cell_ns[PACE_STAGE_BACKWARD][PACE_IDLE_RANK] += pace_ns(result->exchange.skew_s);
 }
 
