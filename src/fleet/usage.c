@@ -300,11 +300,39 @@ static pace_status add_counters(pace_usage *usage, const pace_usage_mapping *map
     return PACE_OK;
 }
 
-pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, const pace_usage_row *row) {
+static pace_status add_as_named(pace_usage *usage, const pace_usage_mapping *mapping, const pace_usage_row *row) {
     switch (mapping->of) {
-    case PACE_USAGE_OF_FACTS: return add_fact(context, row);
-    case PACE_USAGE_OF_COUNTERS: return add_counters(context, mapping, row);
+    case PACE_USAGE_OF_FACTS: return add_fact(usage, row);
+    case PACE_USAGE_OF_COUNTERS: return add_counters(usage, mapping, row);
     case PACE_USAGE_OF_NOTHING: return PACE_OK;
-    default: return add_run(context, row);
+    default: return add_run(usage, row);
     }
+}
+
+/* "cluster/job", where there is such a text and it is not too long. */
+static void name_with(pace_usage_text *out, char *room, size_t size, pace_usage_text cluster, pace_usage_text job) {
+    if (!job.length || cluster.length + job.length + 2 > size) return;
+    int length = pace_snprintf(room, size, "%.*s/%.*s", (int)cluster.length, cluster.data, (int)job.length, job.data);
+    *out = (pace_usage_text){room, (size_t)length};
+}
+
+/* Clusters number their jobs by themselves: those of the first keep their names, those of the others have theirs
+ * before them. */
+pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, const pace_usage_row *row) {
+    enum { LONGEST = 256 };
+    static const pace_usage_field named[] = {PACE_USAGE_JOB, PACE_USAGE_PART};
+    pace_usage *usage = context;
+    pace_usage_text cluster = row->text[PACE_USAGE_CLUSTER];
+    pace_name own;
+    if (!cluster.length) return add_as_named(usage, mapping, row);
+    PACE_TRY(name_of(&own, usage, cluster));
+    if (!usage->cluster) usage->cluster = own;
+    if (own == usage->cluster) return add_as_named(usage, mapping, row);
+    char room[PACE_COUNT(named)][LONGEST];
+    pace_usage_row other = *row;
+    for (size_t i = 0; i < PACE_COUNT(named); i++)
+        name_with(&other.text[named[i]], room[i], LONGEST, cluster, row->text[named[i]]);
+    if (usage->other_clusters++ == 0)
+        pace_snprintf(usage->other_cluster, sizeof usage->other_cluster, "%s", pace_usage_name(usage, own));
+    return add_as_named(usage, mapping, &other);
 }

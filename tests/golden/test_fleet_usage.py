@@ -814,6 +814,24 @@ def test_clock_set_back():
     expect("before they were submitted" in json.dumps(answer["warnings"]), "said", answer["warnings"])
 
 
+def test_clusters():
+    """Two clusters number their jobs alike: 4 GPUs for 10 h that did not wait, 2 for 3 h that waited for 2 h, and a requeued job of
+    the second cluster, which is one job with two runs. Counters that name no cluster are the first's, which is said."""
+    head = "Cluster|JobID|User|Account|Partition|State|Submit|Start|End|Elapsed|AllocTRES|ReqTRES|NodeList"
+    rows = ("a|1006|a|a|q|COMPLETED|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T10:00:00|10:00:00|gres/gpu=4|gres/gpu=4|n1",
+            "b|1006|b|b|q|FAILED|2026-01-01T00:00:00|2026-01-01T02:00:00|2026-01-01T05:00:00|03:00:00|gres/gpu=2|gres/gpu=2|m1",
+            "b|7|b|b|q|NODE_FAIL|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|01:00:00|gres/gpu=1|gres/gpu=1|m2",
+            "b|7|b|b|q|COMPLETED|2026-01-01T00:00:00|2026-01-01T02:00:00|2026-01-01T03:00:00|01:00:00|gres/gpu=1|gres/gpu=1|m3")
+    path = put("clusters.txt", "\n".join((head,) + rows) + "\n")
+    answer = usage(path)
+    expect((answer["runs"], answer["jobs"], answer["waits"]) == (4, 3, 3), "jobs", answer["runs"], answer["jobs"], answer["waits"])
+    expect(near(answer["gpu_hours"], 48) and near(answer["wait_mean_s"], 2400) and not answer["warnings"], "hours", answer["gpu_hours"])
+    counted = usage(path, sample("prometheus.json"))
+    expect("no cluster are taken for the first's" in json.dumps(counted["warnings"]), "said", counted["warnings"])
+    one = usage(put("one.txt", "\n".join((head, rows[0])) + "\n"), sample("prometheus.json"))
+    expect("no cluster" not in json.dumps(one["warnings"]), "of one cluster nothing is said", one["warnings"])
+
+
 def test_page():
     code, out, _ = run(sample("sacct.txt"), sample("prometheus.json"), "--format", "html")
     expect(code == 0 and "GPU-hours by user" in out and "What to change" in out, "page")
