@@ -219,6 +219,13 @@ def check_device_to_cpu(trace):
     assert done.returncode == 2 and "two calls" in done.stderr, done
 
 
+def check_no_replay():
+    """A step whose replay is nowhere near it (its host works on a thread without marks; a first use counts as each use) is refused."""
+    for trace in ("kineto/edge_triton_kernel", "chakra/pair_simple_add_A100.kineto"):
+        done = subprocess.run([PACELINE, "predict", os.path.join(SHARED, trace + ".json.gz"), "--graph"], capture_output=True, text=True)
+        assert done.returncode == 3 and not done.stdout and "what it would be otherwise cannot be said" in done.stderr, done
+
+
 def check_unknown_device(trace):
     done = subprocess.run([PACELINE, "predict", trace, "--on", "nosuch"], capture_output=True, text=True)
     assert done.returncode == 4 and "nosuch" in done.stderr and not done.stdout, done
@@ -245,6 +252,7 @@ def main():
     for trace in ("hta_dlrm_8xA100_rank3_stacks", "kineto_resnet50_1xV100_workers0"):
         check_scenarios(os.path.join(SHARED, "kineto", trace + ".json.gz"))
     check_operators(os.path.join(SHARED, "kineto", "kineto_resnet50_1xV100_workers0.json.gz"))
+    check_no_replay()
     check_precision_of_others(os.path.join(SHARED, "kineto", "kineto_resnet50_1xV100_workers0.json.gz"))
     check_unknown_device(os.path.join(SHARED, "kineto", "tl_vit_infer_1xh100.json.gz"))
     check_devices(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))

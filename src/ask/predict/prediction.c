@@ -241,11 +241,17 @@ static pace_status warn_of_first_uses(pace_prediction *p) {
 }
 
 static pace_status doubt_replay(pace_prediction *p) {
-    enum { LARGE_PERCENT = 10 };
+    enum { LARGE_PERCENT = 10, MOST_TIMES = 3 };
     if (!p->inputs.is_measured) return PACE_OK;
     PACE_TRY(warn_of_first_uses(p));
     double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9, replayed_s = p->results[0].step_s.median;
     double gap = pace_forecast_gap(&p->inputs.forecast, replayed_s);
+    if (gap > log(MOST_TIMES))
+        return pace_fail(PACE_E_INPUT,
+                         "%s: replayed from one figure for each operator its step takes %.4g ms, where %.4g ms were "
+                         "measured: what it would be otherwise cannot be said. Record several steps behind a warm-up, "
+                         "and all threads",
+                         p->inputs.forecast.ranks.items[0].name, replayed_s * 1e3, measured_s * 1e3);
     for (size_t i = 0; i < p->result_count; i++) pace_forecast_doubt_replay(&p->results[i], gap);
     if (100 * gap < LARGE_PERCENT) return PACE_OK;
     return pace_warn(
