@@ -90,9 +90,9 @@ typedef struct {
     uint64_t without_gpus;         /* runs that neither hold nor ask for GPUs */
     uint64_t repeated, impossible; /* rows that were there before; that end before they start */
     uint64_t backwards;            /* jobs that start before they were submitted */
-    pace_name cluster;       /* the first that a row names; 0 = none does */
-    uint64_t other_clusters; /* rows of jobs of others */
-    char other_cluster[64];  /* the first of them */
+    pace_name cluster;             /* the first that a row names; 0 = none does */
+    uint64_t other_clusters;       /* rows of jobs of others */
+    char other_cluster[64];        /* the first of them */
     uint64_t unknown_states;
     char unknown_state[64]; /* the first */
     bool counted;           /* the runs are made of counters: no table of jobs was there */

@@ -202,8 +202,8 @@ static uint32_t find_link(const link_table *table, const uint32_t *ids, uint32_t
     return PACE_NO_TASK;
 }
 
-/* A device task was caused by the call of the same correlation; failing that, by the operator of the same
- * external id, which in a numbered step is another thing. A synchronisation record belongs to the call of the same correlation. */
+/* A device task was caused by the call of the same correlation; failing that, by the operator of the same external id,
+ * which in a numbered step is another thing. A synchronisation record belongs to the call of the same correlation. */
 static pace_status link_causes(pace_step *step) {
     link_table calls = {0}, ops = {0};
     uint64_t shared_ops = 0;
