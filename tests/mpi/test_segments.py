@@ -226,10 +226,10 @@ with tempfile.TemporaryDirectory() as folder:
         for name, loss in (("first_loss", wanted[0]), ("last_loss", wanted[-1])):
             expect(abs(answer[name] - loss) < 2e-5 * loss, network, words, name, answer[name], loss)
         expect(answer["replicas"] * answer["workers"] + answer["servers"] == answer["ranks"], words, answer["workers"])
-    code, out, err = run(*common, "--ranks", "3", "--set", "dp=2", "--servers", "1")  # its replicas never wait for each other
-    expect(code == 0 and json.loads(out)["last_loss"] < json.loads(out)["first_loss"], code, (out + err)[-600:])
-    code, out, err = run(*common[:-2], "--ranks", "2", "--threads", "3")  # HOGWILD
-    expect(code == 0 and json.loads(out)["last_loss"] < json.loads(out)["first_loss"], code, (out + err)[-600:])
+    # Replicas that never wait for each other, and HOGWILD: a few steps on old weights may lead away, and large ones never come back.
+    for words in (("--ranks", "3", "--set", "dp=2", "--servers", "1", "--threads", "1"), ("--ranks", "2", "--threads", "3")):
+        code, out, err = run(path, "--batch", str(BATCH), "--rate", "0.1", "--steps", "100", "--warm-up", "0", *words)
+        expect(code == 0 and json.loads(out)["last_loss"] < 0.5 * json.loads(out)["first_loss"], words, code, (out + err)[-600:])
     for words, status, text in (((*common, "--ranks", "3", "--set", "dp=2"), 2, "replicas of 1 worker"), ((*common, "--ranks", "4"), 2, "no segment for each worker"),
                                 (("alexnet", "--ranks", "2"), 2, "one pool behind"), ((*filters, "--ranks", "4"), 2, "3 rows has no segment"), ((*common, "--ranks", "2", "--overlap", "off"), 2, "--overlap"),
                                 ((*common, "--ranks", "2", "--memory", "100"), 2, "expected more workers"),
