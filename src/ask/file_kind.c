@@ -18,6 +18,7 @@ typedef struct {
 static const file_kind of_holding[] = {
     [PACE_HOLDS_STEP] = {"trace of a profiler", " analyze compare slice convert predict plan --calibrate --job train ",
                          "paceline analyze FILE"},
+    [PACE_HOLDS_TIMELINE] = {"timeline of a job's operations", " analyze compare ", "paceline analyze FILE"},
     [PACE_HOLDS_GRAPH] = {"step without times", " predict convert plan ", "paceline predict FILE --on DEVICE"},
     [PACE_HOLDS_MODEL] = {"model's description", " predict plan models train convert ",
                           "paceline predict FILE --on DEVICE, where its name ends with .yaml or .json"},
@@ -88,6 +89,8 @@ static const file_kind *kind_of_text(const char *head, const char *path) {
     if (pace_starts(head, "devices:") || pace_starts(head, "machines:")) return &devices;
     pace_log_kind kind = pace_log_kind_of(head);
     if (kind != PACE_LOG_NONE && kind != PACE_LOG_NCCL_JSON) return &exchanges;
+    if (pace_begins_pipeline_table(path, (const unsigned char *)head, strlen(head)))
+        return &of_holding[PACE_HOLDS_TIMELINE];
     return is_table(head, path) ? &table : NULL;
 }
 

@@ -10,6 +10,13 @@ void pace_json_copy_key(char key[PACE_JSON_KEY_TEXT], const pace_json *json) {
     key[length] = '\0';
 }
 
+pace_json_token pace_json_next_member(pace_json *json, char key[PACE_JSON_KEY_TEXT]) {
+    pace_json_token token = pace_json_next(json);
+    if (token != PACE_JSON_KEY) return token;
+    pace_json_copy_key(key, json);
+    return pace_json_next(json);
+}
+
 pace_json_token pace_json_each_member(pace_json *json, pace_json_member_fn read, void *context) {
     pace_json_token token;
     while ((token = pace_json_next(json)) == PACE_JSON_KEY) {

@@ -17,6 +17,10 @@ typedef pace_json_token (*pace_json_object_fn)(void *context);
 /** The text of the current token, "" when it takes more than PACE_JSON_KEY_TEXT - 1 bytes. */
 void pace_json_copy_key(char key[PACE_JSON_KEY_TEXT], const pace_json *json);
 
+/** The first token of the next member's value in the open object, its key copied; OBJECT_END behind the last one, or
+ * the token that failed. */
+pace_json_token pace_json_next_member(pace_json *json, char key[PACE_JSON_KEY_TEXT]);
+
 /** Behind an object's bracket: reads every member. Returns what ended it: the object's end, or the token that failed.
  */
 pace_json_token pace_json_each_member(pace_json *json, pace_json_member_fn read, void *context);

@@ -17,6 +17,8 @@
     X(RANKS_MISSING, "ranks_missing", true, "The job had more ranks than there are traces.")                           \
     X(STEPS_UNMATCHED, "steps_unmatched", true, "Ranks recorded different steps, or steps of unknown number.")         \
     X(KERNELS_MISSING, "kernels_missing", true, "The device's work is not recorded, or a part of it.")                 \
+    X(TIMELINE_ASSUMED, "timeline_assumed", false,                                                                     \
+      "A timeline of operations says less than a trace: what was assumed of it.")                                      \
     X(WAITS_UNEXPLAINED, "waits_unexplained", true, "The trace does not say what most of the time waited for.")        \
     X(NESTING_CUT, "nesting_cut", true, "Tasks are nested deeper than a step keeps.")                                  \
     X(INPUT_REPEATED, "input_repeated", false, "A file was given twice and read once.")                                \

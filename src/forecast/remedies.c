@@ -374,6 +374,10 @@ static pace_status give_up(pace_remedies *out) {
     return out->why ? PACE_OK : PACE_E_MEMORY;
 }
 
+static bool records_host(const pace_step *step) {
+    return step->kind_count[PACE_TASK_OP] + step->kind_count[PACE_TASK_CALL] > 0;
+}
+
 /* What a recording without marked steps holds beside a step that repeats. */
 static pace_status note_first_uses(pace_remedies *out, const pace_forecast *forecast) {
     char text[192];
@@ -403,6 +407,10 @@ static pace_status walk_as_it_is(trial *t) {
     double error = t->out->replayed_s / t->out->measured_s - 1;
     if (!(t->out->measured_s > 0) || !(fabs(error) <= t->catalog.most_error))
         t->out->outcome = PACE_REMEDIES_REPLAY_OFF;
+    if (t->out->outcome == PACE_REMEDIES_REPLAY_OFF && !records_host(&t->rank->step)) {
+        (void)pace_fail(PACE_E_INPUT, "nothing of the host is recorded");
+        return give_up(t->out);
+    }
     return t->out->outcome == PACE_REMEDIES_REPLAY_OFF ? note_first_uses(t->out, &t->forecast) : PACE_OK;
 }
 

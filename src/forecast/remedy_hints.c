@@ -36,7 +36,8 @@ static const char *sign_of_ranks(const pace_lead *lead, const pace_analysis *ana
     if (lead->at_least) return "late_elsewhere";
     if (lead->of_long_steps) return NULL;
     if (latest->by_work && late_enough && !is_work(late->resource)) return NULL; /* its host or loader is late */
-    if (latest->by_work && late_enough && late->excess_ns > lead->balance_ns) return "late_stage";
+    if (latest->by_work && late_enough && (late->excess_ns > lead->balance_ns || late->excess_ns * 10 >= lead->step_ns))
+        return "late_stage";
     if (latest->by_work) return waits ? "pipeline_bubbles" : NULL;
     if (latest->rank && latest->ranks * 2 > analysis->ranks.count) return waits ? "late_by_turns" : NULL;
     if (!latest->rank || !late_enough || !late->kernel || !is_of(late->resource, lead->resource)) return NULL;

@@ -82,17 +82,15 @@ static void leave_host_without_device(pace_rank *rank) {
     if (rank->work.host_is_device) rank->device = NULL;
 }
 
-/* Takes the step that was read. */
-static pace_status take_reading(pace_rank *rank, pace_analysis *analysis, pace_reading *reading, const char *path,
-                                const pace_analyze_options *options) {
-    if (reading->status != PACE_OK) return pace_fail(reading->status, "%s", reading->message);
+/* Takes a step that was read; the bytes of a file of several ranks are shared out, and none has none. */
+static pace_status take_read(pace_rank *rank, pace_reading *reading, size_t number, const char *path,
+                             const pace_analyze_options *options) {
     rank->path = pace_copy_text(path, strlen(path));
     if (!rank->path) return PACE_E_MEMORY;
-    rank->step = reading->step;
-    reading->step = (pace_step){0};
-    rank->bytes = reading->notes.bytes;
-    if (reading->notes.warning[0])
-        PACE_TRY(pace_warn(&analysis->warnings, reading->notes.code, path, "%s", reading->notes.warning));
+    rank->step = reading->steps.items[number];
+    reading->steps.items[number] = (pace_step){0};
+    rank->bytes = reading->notes.bytes / reading->steps.count;
+    if (rank->bytes == 0) rank->bytes = 1;
     return options->check ? pace_step_check(&rank->step) : PACE_OK;
 }
 
@@ -105,11 +103,11 @@ static pace_status warn_of_broken_step(pace_analysis *analysis, const pace_rank 
     return PACE_OK;
 }
 
-static pace_status load_rank(pace_analysis *analysis, pace_reading *reading, const char *path,
+static pace_status load_rank(pace_analysis *analysis, pace_reading *reading, size_t number, const char *path,
                              const pace_analyze_options *options) {
     pace_rank *rank = pace_alloc(1, sizeof *rank);
     if (!rank) return PACE_E_MEMORY;
-    pace_status status = take_reading(rank, analysis, reading, path, options);
+    pace_status status = take_read(rank, reading, number, path, options);
     if (status == PACE_OK) rank->device_id = pace_step_first_device(&rank->step);
     if (status == PACE_OK) status = find_device(&rank->device, analysis, &rank->step, rank->device_id, options);
     if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, analysis->words, options->step_regex);
@@ -118,6 +116,23 @@ static pace_status load_rank(pace_analysis *analysis, pace_reading *reading, con
     if (status == PACE_OK) status = PACE_PUSH(&analysis->traces, rank);
     if (status != PACE_OK) free_rank(rank);
     return status;
+}
+
+/* What holds of all files of a job is said once. */
+static bool is_held(const pace_warnings *warnings, const char *text) {
+    PACE_ITEMS (const pace_held_warning, one, warnings)
+        if (strcmp(one->text, text) == 0) return true;
+    return false;
+}
+
+static pace_status load_file(pace_analysis *analysis, pace_reading *reading, const char *path,
+                             const pace_analyze_options *options) {
+    if (reading->status != PACE_OK) return pace_fail(reading->status, "%s", reading->message);
+    const char *warning = reading->notes.warning;
+    if (warning[0] && !(reading->notes.code == PACE_WARN_TIMELINE_ASSUMED && is_held(&analysis->warnings, warning)))
+        PACE_TRY(pace_warn(&analysis->warnings, reading->notes.code, path, "%s", warning));
+    for (size_t i = 0; i < reading->steps.count; i++) PACE_TRY(load_rank(analysis, reading, i, path, options));
+    return PACE_OK;
 }
 
 static int64_t begins_at(const pace_rank *trace) { return trace->step.base_ns + trace->step.begins_ns; }
@@ -146,13 +161,17 @@ static pace_status check_ranks(pace_analysis *analysis) {
 static pace_status load_ranks(pace_analysis *analysis, pace_readings *readings, const pace_paths *paths,
                               const pace_analyze_options *options) {
     for (size_t i = 0; i < paths->count; i++) {
-        pace_status status = load_rank(analysis, &readings->items[i], paths->items[i], options);
+        pace_status status = load_file(analysis, &readings->items[i], paths->items[i], options);
         bool tolerable = status == PACE_E_INPUT || status == PACE_E_IO;
         if (status != PACE_OK && (!tolerable || paths->count == 1)) return status;
         if (status != PACE_OK)
             PACE_TRY(pace_warn(&analysis->warnings, PACE_WARN_RANK_LEFT_OUT, paths->items[i], "left out: %s",
                                pace_message()));
     }
+    if (analysis->traces.count == 0 && paths->count && analysis->warnings.count == 0)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: holds the settings of a pipeline's logs: expected the logs too, pp_rank_N.json",
+                         paths->items[0]);
     if (analysis->traces.count == 0 && paths->count)
         return pace_fail(PACE_E_INPUT, "none of the %zu files is a readable trace; the last one: %s", paths->count,
                          analysis->warnings.items[analysis->warnings.count - 1].text);

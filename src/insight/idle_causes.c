@@ -1,7 +1,8 @@
 #include "insight/idle_causes.h"
 #include "step/call_names.h"
 
-const char *const pace_idle_cause_names[PACE_IDLE_CAUSES] = {"input", "synchronisation", "host", "stream", "launch"};
+const char *const pace_idle_cause_names[PACE_IDLE_CAUSES] = {"input",  "synchronisation", "host",
+                                                             "stream", "launch",          "unknown"};
 
 /* Whether a call is known to have waited for the device: by a recorded wait, else by its name. */
 static bool call_synchronises(const pace_step *step, uint32_t call) {
@@ -38,7 +39,7 @@ static pace_idle_cause cause_of(uint32_t *call_out, const pace_rank *rank, const
     if (tile->resource == PACE_IDLE_INPUT) return PACE_IDLE_BY_INPUT;
     if (rank->work.host_is_device) return PACE_IDLE_BY_HOST;
     uint32_t task = rank->work.items.items[tile->item].task, call = pace_task_cause(step, task);
-    if (call == PACE_NO_TASK) return PACE_IDLE_BY_LAUNCH;
+    if (call == PACE_NO_TASK) return PACE_IDLE_UNTOLD;
     if (tile->resource == PACE_IDLE_OTHER)
         return waited_for_stream(step, task) ? PACE_IDLE_BY_STREAM : PACE_IDLE_BY_LAUNCH;
     *call_out = synchronising_at(step, pace_task_lane(step, call), gap_start_ns);

@@ -15,6 +15,7 @@ typedef enum {
     PACE_IDLE_BY_HOST,
     PACE_IDLE_BY_STREAM,
     PACE_IDLE_BY_LAUNCH,
+    PACE_IDLE_UNTOLD, /* what launched the work is not recorded */
     PACE_IDLE_CAUSES
 } pace_idle_cause;
 

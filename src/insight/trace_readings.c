@@ -15,7 +15,7 @@ typedef struct {
 void pace_readings_free(pace_readings *readings) {
     for (size_t i = 0; i < readings->count; i++) {
         pace_free(readings->items[i].message);
-        pace_step_free(&readings->items[i].step);
+        pace_step_list_free(&readings->items[i].steps);
     }
     pace_free(readings->items);
     *readings = (pace_readings){0};
@@ -47,11 +47,8 @@ static pace_status read_one(void *context, size_t worker, size_t i) {
     pace_reading *reading = &r->readings.items[i];
     if (!is_own(r, i)) return PACE_OK;
     pace_progress progress = tells_progress(r, worker) ? r->options->progress : (pace_progress){0};
-    pace_step step;
-    pace_status status = pace_trace_read(&step, r->paths->items[i], &reading->notes, progress);
-    if (status != PACE_OK) return keep_failure(reading, status);
-    reading->step = step;
-    return PACE_OK;
+    pace_status status = pace_trace_read(&reading->steps, r->paths->items[i], &reading->notes, progress);
+    return status == PACE_OK ? PACE_OK : keep_failure(reading, status);
 }
 
 /* --- among processes ---------------------------------------------------------------------------------------------- */
@@ -74,8 +71,11 @@ static pace_status pack_reading(pace_packed *out, uint64_t number, const pace_re
     PACE_TRY(pace_pack(out, &number, sizeof number));
     PACE_TRY(pace_pack(out, &reading->status, sizeof reading->status));
     PACE_TRY(pace_pack(out, &reading->notes, sizeof reading->notes));
+    uint64_t count = reading->steps.count;
     PACE_TRY(pack_text(out, reading->message));
-    return reading->status == PACE_OK ? pace_step_pack(out, &reading->step) : PACE_OK;
+    PACE_TRY(pace_pack(out, &count, sizeof count));
+    PACE_ITEMS (const pace_step, step, &reading->steps) PACE_TRY(pace_step_pack(out, step));
+    return PACE_OK;
 }
 
 static pace_status pack_own(pace_packed *out, const reader *r) {
@@ -88,10 +88,16 @@ static bool unpack_reading(reader *r, const char **at, const char *end) {
     uint64_t number;
     if (!pace_unpack(&number, sizeof number, at, end) || number >= r->readings.count) return false;
     pace_reading *reading = &r->readings.items[number];
+    uint64_t count;
     bool whole = pace_unpack(&reading->status, sizeof reading->status, at, end) &&
                  pace_unpack(&reading->notes, sizeof reading->notes, at, end) &&
-                 (reading->message = unpack_text(at, end)) != NULL;
-    return whole && (reading->status != PACE_OK || pace_step_unpack(&reading->step, at, end) == PACE_OK);
+                 (reading->message = unpack_text(at, end)) != NULL && pace_unpack(&count, sizeof count, at, end);
+    for (uint64_t i = 0; whole && i < count; i++) {
+        pace_step step;
+        whole = pace_step_unpack(&step, at, end) == PACE_OK &&
+                PACE_KEEP(&reading->steps, step, pace_step_free(&step)) == PACE_OK;
+    }
+    return whole;
 }
 
 /* What a process has to say: how it fared as a whole, then its files. */

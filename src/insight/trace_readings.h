@@ -10,7 +10,7 @@ typedef struct {
     pace_status status;
     char *message; /* of a failure, as pace_message_marked() */
     pace_read_notes notes;
-    pace_step step; /* owned, when status is PACE_OK */
+    pace_step_list steps; /* a rank each; owned, when status is PACE_OK */
 } pace_reading;
 
 typedef struct {

@@ -120,8 +120,6 @@ with tempfile.TemporaryDirectory() as folder:
                                  ("r.csv", b'"Kind","Agent_Id","Queue_Id"\n', "torch.profiler"),
                                  ("results.csv", b'"Index","KernelName","gpu-id"\n', "rocprof", "torch.profiler"),
                                  ("results.stats.csv", b'"Name","Calls","TotalDurationNs","AverageNs"\n', "rocprof", "torch.profiler"),
-                                 ("trace-ST.csv", b"dp_rank,stage,rank,step,optype,start_ts,duration\n", "StragglerAnalysis", "docs/formats.md"),
-                                 ("pp_rank_0.json", b'{"1": {"total": 7.5, "fwd_start": [0.1], "fwd_end": [0.2]}}', "Primus", "docs/formats.md"),
                                  ("horovod.json", b'[{"ph": "B", "pid": 3, "tid": 5, "ts": 1, "name": "QUEUE"}, {"ph": "E", "pid": 3, "tid": 5, "ts": 4}]',
                                   "another tool", "torch.profiler"),
                                  ("jax.trace.json", b'{"traceEvents": [{"ph": "X", "pid": 3, "tid": 5, "ts": 1, "dur": 2, "name": "fusion.3"}]}', "JAX", "nsys"),

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 #include "base/yaml.h"
 
 /** The column that one of the names stands for; -1 = none. */

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 #include "base/text.h"
 #include "base/yaml.h"
 

@@ -6,7 +6,7 @@
 
 #include "machine/catalog.h"
 #include "ask/rows/compound_op.h"
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 #include "base/text.h"
 #include "base/yaml_member.h"
 

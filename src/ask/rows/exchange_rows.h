@@ -10,7 +10,7 @@
 
 #include "exchange/calibration.h"
 #include "machine/machine.h"
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 
 typedef struct {
     uint32_t row;     /* of the table; of a log, its line */

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "fleet/job_fit.h"
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 
 typedef struct {
     pace_csv csv;

@@ -6,7 +6,7 @@
 
 #include "base/texts.h"
 #include "machine/catalog.h"
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 
 typedef struct {
     uint32_t row;

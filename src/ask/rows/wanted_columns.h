@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 #include "machine/catalog.h"
 
 /* A column that is asked for. Zero what does not apply. */

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "plan/step_engine.h"
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 
 typedef struct {
     uint32_t row;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ask/validate/cases.h"
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 
 /** Whether the row's cells say one of the words of each column; NULL or empty `where`: yes. A word is "100..200",
  * "100.." or "..200" (a number in that range), "=word" (the whole cell), "" (an empty cell), a pattern with "*", or

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ask/validate/cases.h"
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 
 /* Where names are looked up. */
 typedef struct {

@@ -1,5 +1,5 @@
 #include "ask/validate/ledger.h"
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 #include "base/numbers.h"
 #include "base/whole_file.h"
 

@@ -46,28 +46,32 @@ static pace_status by_collectives(finder *f) {
 
 /* --- by work ------------------------------------------------------------------------------------------------------ */
 
-/* What a rank does itself: not what it waits for others, exchanges, or has in line behind either. */
+/* What a rank does itself in a step: not what it waits for others, exchanges, or has in line behind either. */
 static int64_t own_work(const pace_mean_step *step) {
     static const pace_resource own[] = {PACE_COMPUTE_BOUND, PACE_MEMORY_BOUND, PACE_COPY, PACE_IDLE_HOST,
                                         PACE_IDLE_INPUT};
     int64_t sum = 0;
     for (int s = 0; s < PACE_STAGES; s++)
         for (size_t i = 0; i < PACE_COUNT(own); i++) sum += step->matrix.cell_ns[s][own[i]];
-    return sum * (int64_t)(step->steps ? step->steps : 1);
+    return sum;
 }
 
-/* In a pipeline every stage waits for every other; the one with most to do sets the pace. */
+/* In a pipeline every stage waits for every other; the one with most to do sets the pace. Of a step, since
+ * the usual ones of one rank may be more than those of another; then of as many as any rank has. */
 static pace_status by_work(finder *f) {
     int64_t *order = pace_alloc(f->count, sizeof *order);
     pace_status status = order ? PACE_OK : PACE_E_MEMORY;
+    int64_t steps = 1;
     for (size_t r = 0; status == PACE_OK && r < f->count; r++) {
         pace_mean_step step;
         status = pace_usual_step_of(&step, f->ranks[r]);
-        if (status == PACE_OK) order[r] = f->late_ns[r] = own_work(&step);
+        if (status != PACE_OK) break;
+        order[r] = f->late_ns[r] = own_work(&step);
+        if ((int64_t)step.steps > steps) steps = (int64_t)step.steps;
     }
     if (status == PACE_OK) {
         pace_order_ns(order, f->count);
-        for (size_t r = 0; r < f->count; r++) f->late_ns[r] -= order[(f->count - 1) / 2];
+        for (size_t r = 0; r < f->count; r++) f->late_ns[r] = (f->late_ns[r] - order[(f->count - 1) / 2]) * steps;
     }
     pace_free(order);
     return status;

@@ -22,7 +22,8 @@ void pace_put_idle_causes(pace_node *root, const pace_rank *rank) {
                                                            "the host had waited for the device",
                                                            "the host launched the next work late",
                                                            "queued work waited for another stream",
-                                                           "queued work waited to start"};
+                                                           "queued work waited to start",
+                                                           "the launch of the work behind it is not recorded"};
     const pace_window *w = &rank->work.window;
     pace_idle_sums sums = pace_idle_causes(rank, w->first_ns, w->last_ns);
     pace_node *table = pace_open_table(root, &idle_causes, 0);

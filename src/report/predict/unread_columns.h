@@ -2,7 +2,7 @@
  * the name. */
 #pragma once
 
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 #include "report/report.h"
 
 typedef struct {

@@ -6,9 +6,6 @@
 
 #define NSYS "record the program with Nsight Systems (nsys profile), then export it: nsys export --type sqlite"
 #define NSYS_LINES "an export of Nsight Systems as lines of JSON", "export it again: nsys export --type sqlite"
-#define CONVERT                                                                                                         \
-    "write the work of each rank as events of category kernel, steps as user_annotation (docs/formats.md, 'A timeline " \
-    "of your own')"
 #define TORCH "record the step with torch.profiler, on AMD devices too, or with Nsight Systems"
 
 /* By its first bytes, or else by its name's end where its content is no JSON. */
@@ -23,7 +20,6 @@ static const struct {
     {"\"Kind\",\"Agent_Id\"", 17, {0}, "a table of rocprofv3", TORCH},
     {"\"Index\",\"KernelName\"", 20, {0}, "a table of rocprof", TORCH},
     {"\"Name\",\"Calls\",\"TotalDurationNs\"", 32, {0}, "a table of rocprof", TORCH},
-    {"dp_rank,stage,rank,step,optype", 30, {0}, "a table of a job's operations, as StragglerAnalysis has", CONVERT},
     {"{\"Type\":", 8, {0}, NSYS_LINES},
     {"{\"type\":\"String\",", 16, {0}, NSYS_LINES},
     {"{\"data\":[\"[Unknown]\"", 20, {0}, NSYS_LINES},
@@ -51,7 +47,6 @@ static const struct {
      "name the model, as sd-1.5, sdxl, dit-xl or flux.1-dev (paceline models)"},
     {"nbformat", "a notebook of Jupyter", TORCH},
     {"profiles", "a profile of speedscope or py-spy", TORCH},
-    {"1", "a schedule by numbered iterations, as Primus writes for each stage of a pipeline", CONVERT},
 };
 
 static bool is_known(size_t i, const char *path, const unsigned char *bytes, size_t length) {

@@ -83,6 +83,22 @@ const pace_trace_format pace_trace_formats[] = {
      .suffixes = " .sqlite ",
      .begins = begins_database,
      .read_step = pace_nsys_read},
+    {.name = "table of a job's operations",
+     .holds = PACE_HOLDS_TIMELINE,
+     .begins = pace_begins_pipeline_table,
+     .read_ranks = pace_pipeline_table_read},
+    {.name = "timeline of a job's operations",
+     .holds = PACE_HOLDS_TIMELINE,
+     .begins = pace_begins_pipeline_events,
+     .read_ranks = pace_pipeline_events_read},
+    {.name = "log of a pipeline's stage",
+     .holds = PACE_HOLDS_TIMELINE,
+     .begins = pace_begins_pipeline_log,
+     .read_ranks = pace_pipeline_log_read},
+    {.name = "settings of a pipeline's logs",
+     .holds = PACE_HOLDS_TIMELINE,
+     .begins = pace_begins_pipeline_log_settings,
+     .read_ranks = pace_pipeline_log_settings_read},
     {.name = "Chakra trace",
      .holds = PACE_HOLDS_GRAPH,
      .suffixes = " .et .et.gz ",
@@ -253,24 +269,38 @@ static pace_status refuse_untimed(const char *path, const pace_trace_format *for
                      format->name, path);
 }
 
-static void note_depth(pace_read_notes *notes, const pace_step *step, const char *path) {
-    if (!step->flattened_count || notes->warning[0]) return;
+static void note_depth(pace_read_notes *notes, const pace_step_list *steps, const char *path) {
+    bool flattened = false;
+    PACE_ITEMS (const pace_step, step, steps) flattened |= step->flattened_count > 0;
+    if (!flattened || notes->warning[0]) return;
     notes->code = PACE_WARN_NESTING_CUT;
     pace_snprintf(notes->warning, sizeof notes->warning,
                   "%s: tasks nested deeper than %d levels hang on the task %d levels deep", path, PACE_STEP_DEPTH,
                   PACE_STEP_DEPTH - 1);
 }
 
+static bool has_times(const pace_trace_format *format) { return format->read_step || format->read_ranks; }
+
+static pace_status read_steps(pace_step_list *out, const pace_trace_format *format, const char *path,
+                              pace_read_notes *notes, pace_progress progress) {
+    if (format->read_ranks) return format->read_ranks(out, path, notes, progress);
+    pace_step step;
+    pace_step_list one = {0};
+    PACE_TRY(format->read_step(&step, path, notes, progress));
+    pace_status status = PACE_KEEP(&one, step, pace_step_free(&step));
+    return PACE_GIVE(out, one, status, pace_step_list_free(&one));
+}
+
 /* A trace may be long before its first member that tells: here its first bytes must, or it is of the first format. */
-pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes, pace_progress progress) {
+pace_status pace_trace_read(pace_step_list *out, const char *path, pace_read_notes *notes, pace_progress progress) {
     const format_list list = {pace_trace_formats, pace_trace_format_count};
     const pace_trace_format *format;
     PACE_TRY(by_bytes(&format, &list, path));
-    if (format && !format->read_step) return refuse_untimed(path, format);
+    if (format && !has_times(format)) return refuse_untimed(path, format);
     if (!format) format = &pace_trace_formats[0];
-    pace_status status = format->read_step(out, path, notes, progress);
+    pace_status status = read_steps(out, format, path, notes, progress);
     if (status == PACE_OK) note_depth(notes, out, path);
     bool again = status == PACE_E_INPUT && strcmp(path, "-") != 0;
-    if (!again || pace_trace_format_of(&format, path) != PACE_OK || format->read_step) return status;
+    if (!again || pace_trace_format_of(&format, path) != PACE_OK || has_times(format)) return status;
     return refuse_untimed(path, format);
 }

@@ -4,13 +4,14 @@
  */
 #pragma once
 
-#include "source/traces/kineto.h"
+#include "source/pipelines/pipeline_rows.h"
 #include "step/graph.h"
 
 typedef enum {
-    PACE_HOLDS_STEP,  /* a measured step: a profiler's trace */
-    PACE_HOLDS_GRAPH, /* a step without times */
-    PACE_HOLDS_MODEL, /* a description in YAML: pace_model_open() reads it */
+    PACE_HOLDS_STEP,     /* a measured step: a profiler's trace */
+    PACE_HOLDS_TIMELINE, /* when a job's ranks did what, in passes and exchanges: no kernels, nothing of a host */
+    PACE_HOLDS_GRAPH,    /* a step without times */
+    PACE_HOLDS_MODEL,    /* a description in YAML: pace_model_open() reads it */
 } pace_holding;
 
 typedef struct {
@@ -20,6 +21,8 @@ typedef struct {
     const char *members;  /* JSON: each between spaces, one of which stands among the first members; NULL = not JSON */
     bool (*begins)(const char *path, const unsigned char *bytes, size_t length); /* told by its first bytes; or NULL */
     pace_status (*read_step)(pace_step *out, const char *path, pace_read_notes *notes, pace_progress progress);
+    /* of files that may hold several ranks, each of which is a step; or none */
+    pace_status (*read_ranks)(pace_step_list *out, const char *path, pace_read_notes *notes, pace_progress progress);
     pace_status (*read_graph)(pace_graph *out, pace_read_notes *notes, pace_input *input);
 } pace_trace_format;
 
@@ -42,7 +45,7 @@ void pace_trace_patterns(char *out, size_t size);
 pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, const pace_trace_format *format,
                             const char *path) PACE_MUST_CHECK;
 
-/** Reads a profiler's trace: a database by its own format, all else ("-" too) by the first. Free with
- * pace_step_free(). */
-pace_status pace_trace_read(pace_step *out, const char *path, pace_read_notes *notes,
+/** Reads what holds measured steps, most often one rank's trace: by its first bytes, else by the first format, "-" too.
+ * Free each with pace_step_free(), all with pace_step_list_free(). */
+pace_status pace_trace_read(pace_step_list *out, const char *path, pace_read_notes *notes,
                             pace_progress progress) PACE_MUST_CHECK;

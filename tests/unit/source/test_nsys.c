@@ -110,10 +110,12 @@ static uint32_t task_named(const pace_step *step, const char *name) {
 
 TEST(rows_become_linked_tasks) {
     char path[] = "/tmp/paceline-nsys-XXXXXX";
-    pace_step step;
+    pace_step_list steps;
     pace_read_notes notes;
     write_export(path);
-    assert_int_equal(pace_trace_read(&step, path, &notes, (pace_progress){0}), PACE_OK);
+    assert_int_equal(pace_trace_read(&steps, path, &notes, (pace_progress){0}), PACE_OK);
+    assert_int_equal(steps.count, 1);
+    pace_step step = steps.items[0];
     assert_string_equal(notes.warning, "");
     assert_int_equal(pace_step_check(&step), PACE_OK);
     assert_int_equal(step.count, 7);
@@ -128,7 +130,7 @@ TEST(rows_become_linked_tasks) {
     assert_int_equal(step.waits.count, 1); /* the second call, for the kernel */
     assert_int_equal(step.waits.items[0].on, kernel);
     assert_int_equal(step.start_ns[step.waits.items[0].task], 50);
-    pace_step_free(&step);
+    pace_step_list_free(&steps);
     unlink(path);
 }
 
@@ -139,12 +141,12 @@ TEST(memory_runs_out) {
     int64_t live = pace_memory_live();
     pace_status status = PACE_E_MEMORY;
     for (uint64_t n = 1; status != PACE_OK; n++) {
-        pace_step step;
+        pace_step_list steps;
         pace_read_notes notes;
         pace_memory_fail_at(n);
-        status = pace_trace_read(&step, path, &notes, (pace_progress){0});
+        status = pace_trace_read(&steps, path, &notes, (pace_progress){0});
         pace_memory_fail_at(0);
-        if (status == PACE_OK) pace_step_free(&step);
+        if (status == PACE_OK) pace_step_list_free(&steps);
         else assert_int_equal(status, PACE_E_MEMORY);
         assert_true(pace_memory_live() == live);
         assert_true(n < 10000);
@@ -159,11 +161,11 @@ TEST(without_sqlite_the_package_is_named) {
 #else
     char path[] = "/tmp/paceline-nsys-XXXXXX";
     int file = mkstemp(path);
-    pace_step step;
+    pace_step_list steps;
     pace_read_notes notes;
     assert_int_equal(write(file, "SQLite format 3", 16), 16);
     close(file);
-    assert_int_equal(pace_trace_read(&step, path, &notes, (pace_progress){0}), PACE_E_MISSING);
+    assert_int_equal(pace_trace_read(&steps, path, &notes, (pace_progress){0}), PACE_E_MISSING);
     assert_non_null(strstr(pace_message(), "libsqlite3-dev"));
     unlink(path);
 #endif

@@ -1,4 +1,4 @@
-#include "ask/rows/csv.h"
+#include "base/csv.h"
 #include "base/print.h"
 #include "base/decimal.h"
 #include "base/text.h"
