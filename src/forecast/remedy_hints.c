@@ -35,7 +35,9 @@ static const char *sign_of_ranks(const pace_lead *lead, const pace_analysis *ana
     bool waits = lead->balance_ns * 10 >= lead->step_ns;
     if (lead->at_least) return "late_elsewhere";
     if (lead->of_long_steps) return NULL;
+    if (lead->unlike.found && analysis->ranks.count > 1 && (waits || latest->rank)) return "late_by_turns";
     if (latest->by_work && late_enough && !is_work(late->resource)) return NULL; /* its host or loader is late */
+    if (latest->by_work && late_enough && latest->alone) return "late_device";
     if (latest->by_work && late_enough && (late->excess_ns > lead->balance_ns || late->excess_ns * 10 >= lead->step_ns))
         return "late_stage";
     if (latest->by_work) return waits ? "pipeline_bubbles" : NULL;

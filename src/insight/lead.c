@@ -231,6 +231,12 @@ static void judge_groups(pace_lead *lead, const pace_analysis *analysis) {
         lead->evidence.lacks = PACE_EVIDENCE_GROUPS;
 }
 
+static pace_status find_unlike(pace_unlike_passes *out, const pace_analysis *analysis, const pace_rank *rank) {
+    size_t own = 0;
+    while (own < analysis->ranks.count && analysis->ranks.items[own] != rank) own++;
+    return pace_unlike_passes_find(out, analysis->ranks.items, analysis->ranks.count, own);
+}
+
 pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const pace_analysis *analysis,
                            const pace_rank *rank) {
     pace_lead lead = {.resource = PACE_ADVICES, .step_ns = critical->to_ns - critical->from_ns};
@@ -247,6 +253,7 @@ pace_status pace_lead_find(pace_lead *out, const pace_critical *critical, const 
         if (lead.resource == PACE_ADVICE_HOST) pace_first_use_find(&lead.first_use, critical, analysis);
         PACE_TRY(judge_series(&lead, critical, analysis, rank));
         PACE_TRY(pace_late_reason_find(&lead.late, analysis));
+        PACE_TRY(find_unlike(&lead.unlike, analysis, rank));
     }
     *out = lead;
     return PACE_OK;

@@ -8,6 +8,7 @@
 #include "insight/evidence.h"
 #include "insight/steps/first_use.h"
 #include "insight/ranks/late_reason.h"
+#include "insight/steps/unlike_passes.h"
 #include "insight/meanwhile.h"
 #include "insight/compare/step_series.h"
 
@@ -43,10 +44,11 @@ typedef struct {
                                 and step_ns the whole run */
     size_t spent_in;    /* mark in which the host spends what the longest has more of, where they lead; the device
                                  waits for it in the longest */
-    pace_step_shift shift;    /* from one step on all take longer, or less */
-    int64_t balance_ns;       /* saved if no rank waited for another; several ranks alone */
-    pace_late_reason late;    /* why the late rank is late */
-    pace_first_use first_use; /* that takes most of the step; name NULL = none */
+    pace_step_shift shift;     /* from one step on all take longer, or less */
+    int64_t balance_ns;        /* saved if no rank waited for another; several ranks alone */
+    pace_late_reason late;     /* why the late rank is late */
+    pace_unlike_passes unlike; /* micro-batches of unlike length on `rank` */
+    pace_first_use first_use;  /* that takes most of the step; name NULL = none */
 } pace_lead;
 
 /** What stands behind a resource's time on the path, as if the report led with it: resource, culprit, and of the host

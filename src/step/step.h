@@ -176,6 +176,7 @@ typedef struct {
     uint8_t *stage_given;  /* 1 = the step was predicted, or its source knew: the stage is not to be inferred; NULL = of
                               no task */
     uint32_t *correlation, *external;    /* only until pace_step_finish(); op: correlation is its autograd note + 1 */
+    bool of_passes;                      /* of a timeline of a job: device tasks are passes and exchanges, no kernels */
     bool numbered;                       /* until then: `external` and `correlation` are pace_step_link_numbers()'s */
     PACE_VEC(pace_long_task) long_tasks; /* by task */
 

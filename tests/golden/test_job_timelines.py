@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 import os
+import random
+import re
 import statistics
 import tempfile
 
@@ -84,6 +86,50 @@ class Job:
                     key = stage, other % self.stages, kind
                     counted[key] = counted.get(key, 0) + 1
         return counted
+
+
+def one_forward_one_backward(stages, batches, replicas, steps, took):
+    """A row each of a job's operations; a pass of `took(replica, stage, batch, step)` times its usual length."""
+    rows = []
+    for step in range(steps):
+        passes, ends = {}, {}
+        for replica in range(replicas):
+            turns = {}
+            for stage in range(stages):
+                warm = min(stages - stage, batches)
+                rest = [turn for b in range(batches) for turn in [("backward", b), ("forward", b + warm)] if turn[1] < batches]
+                turns[stage] = [("forward", b) for b in range(warm)] + rest
+                passes[replica, stage] = []
+            while any(turns.values()):
+                for stage, left in turns.items():
+                    kind, batch = left[0] if left else (None, None)
+                    source = stage - 1 if kind == "forward" else stage + 1
+                    before = (kind, replica, source, batch) if 0 <= source < stages else None if kind == "forward" else ("forward", replica, stage, batch)
+                    if kind is None or (before and before not in ends):
+                        continue
+                    own = passes[replica, stage]
+                    free = own[-1][4] if own else 0.02
+                    start = max(free, ends[before] + (LINK if before[2] != stage else 0) if before else 0)
+                    end = start + (FORWARD if kind == "forward" else BACKWARD) * took(replica, stage, batch, step)
+                    own.append((kind, batch, free, start, end))
+                    ends[(*turns[stage].pop(0)[:1], replica, stage, batch)] = end
+        done = {place: own[-1][4] for place, own in passes.items()}
+        synchronous = {stage: max(done[r, stage] for r in range(replicas)) + 0.01 for stage in range(stages)}
+        clipped = max(synchronous.values()) + 0.01
+        for (replica, stage), own in passes.items():
+
+            def row(kind, start, end, chunk=-1, batch=-1):
+                return [replica, stage, stage * replicas + replica, 3 * step, kind, start, end - start, 0, chunk, batch, chunk]
+
+            rows.append(row("params-all-gather", 0, 0.02))
+            for kind, batch, free, start, end in own:
+                down = kind == "forward"
+                rows += [row(kind + "-recv", free, start)] * (stage > 0 if down else stage < stages - 1)
+                rows.append(row(kind + "-compute", start, end, 0, batch))
+                rows += [row(kind + "-send", end, end + LINK)] * (stage < stages - 1 if down else stage > 0)
+            rows += [row("grads-reduce-scatter", done[replica, stage], synchronous[stage]), row("optimizer-clip-main-grad", synchronous[stage], clipped),
+                     row("optimizer", clipped, clipped + 0.005)]
+    return rows
 
 
 def write_table(path, rows, columns=COLUMNS):
@@ -195,6 +241,25 @@ def test_logs(folder):
     expect_line(*run("analyze", os.path.join(logs, "config.json"))[::2], 3, "pp_rank_N.json")
 
 
+def test_causes(folder):
+    """A slow stage, a slow worker, samples of unlike length (the three causes that StragglerAnalysis has an example of), and none."""
+    noise = random.Random(7)
+    length = {key: 1 + 2.4 * noise.random() ** 3 for key in ((r, b, s) for r in range(8) for b in range(8) for s in range(6))}
+    for stages, replicas in ((4, 4), (1, 8)):
+        slow = 1 if stages > 1 else 0
+        for took, late, advice in ((lambda r, s, b, n: 1.6 if (r, s) == (2, slow) else 1, "rank 6:" if stages > 1 else "rank 2,", "See why the late rank takes longer for the same kernels"),
+                                   (lambda r, s, b, n: 1.6 if s == slow else 1, "rank [4-7] and 3 more:", "Give the slowest rank less"),
+                                   (lambda r, s, b, n: length[r, b, n], "", "batch by tokens"),
+                                   (lambda r, s, b, n: 1, None, "Fill the bubbles")):
+            if stages == 1 and (late is None or "more" in late):
+                continue  # one stage is none
+            path = write_table(os.path.join(folder, "causes.csv"), one_forward_one_backward(stages, 8, replicas, 6, lambda *at: took(*at) * (1 + noise.random() / 100)))
+            lead = run("analyze", path)[1].split("Warning:")[0]
+            expect(re.search("The others wait for " + late, lead) if late else late == "" or "The others wait" not in lead, late, lead)
+            expect(advice in " ".join(lead.split()), stages, advice, lead)
+            expect(("Micro-batches are of unlike length" in lead) == (late == ""), stages, lead)
+
+
 def test_refusals(folder):
     job = Job(2, 1, 4, 1, 1.5)
     rows, path = list(job.rows(4, False)), os.path.join(folder, "bad.csv")
@@ -246,7 +311,7 @@ def test_published(folder):
     expect("The others wait for rank 7" in run("analyze", logs)[1], "pp8 waits for its last stage, which computes the loss")
 
 
-for test in (test_table, test_steps_of_one_clock, test_events, test_logs, test_refusals, *([test_published] if os.path.exists(os.path.join(SHARED, "kineto", "straggler_ST")) else [])):
+for test in (test_table, test_steps_of_one_clock, test_events, test_logs, test_causes, test_refusals, *([test_published] if os.path.exists(os.path.join(SHARED, "kineto", "straggler_ST")) else [])):
     with tempfile.TemporaryDirectory() as folder:
         test(folder)
 finish()

@@ -1,8 +1,11 @@
 #include "insight/ranks/latest_rank.h"
 
 #include "base/sort.h"
+#include "insight/ranks/item_exchange.h"
 #include "insight/steps/mean_step.h"
 #include "insight/spread.h"
+
+#include <string.h>
 
 typedef struct {
     pace_rank *const *ranks;
@@ -86,6 +89,10 @@ static int64_t longest_span(const finder *f) {
     return longest;
 }
 
+static bool is_late(const finder *f, const pace_latest_rank *latest, size_t r) {
+    return f->late_ns[r] > 0 && f->late_ns[r] * 2 >= latest->by_ns;
+}
+
 /* Where groups of ranks never meet, one may take far longer than a rank that another group waits for a little. */
 static void choose(pace_latest_rank *out, const finder *f) {
     size_t latest = 0;
@@ -95,7 +102,7 @@ static void choose(pace_latest_rank *out, const finder *f) {
     out->by_ns = f->late_ns[latest];
     if (out->by_ns > 0 && out->by_ns >= span / 100)
         *(out->by_ns >= longest_span(f) - span ? &out->rank : &out->shorter) = f->ranks[latest];
-    for (size_t r = 0; r < f->count; r++) out->ranks += f->late_ns[r] > 0 && f->late_ns[r] * 2 >= out->by_ns;
+    for (size_t r = 0; r < f->count; r++) out->ranks += is_late(f, out, r);
 }
 
 static uint32_t first_of(const uint32_t *group, uint32_t rank) {
@@ -121,6 +128,28 @@ static pace_status count_groups(size_t *out, const finder *f) {
     }
     pace_free(group);
     return PACE_OK;
+}
+
+/* Replicas gather their parameters and scatter their gradients among themselves. */
+static bool shares_parameters(const finder *f, const uint32_t *parts, size_t r) {
+    const pace_exchange_info *info = pace_item_exchange(f->ranks[r], parts[r]);
+    const char *name = info ? pace_names_text(&f->ranks[r]->step.names, info->collective) : "";
+    return strstr(name, "reduce_scatter") || strstr(name, "allgather");
+}
+
+/* Of the groups of fewer than all ranks. */
+static void find_alone(pace_latest_rank *latest, const finder *f) {
+    size_t own = 0;
+    while (f->ranks[own] != latest->rank) own++;
+    for (size_t i = 0; i < f->collectives->items.count; i++) {
+        const pace_measured_collective *c = &f->collectives->items.items[i];
+        const uint32_t *parts = f->collectives->parts.items + c->first_part;
+        if (c->members == f->count || parts[own] == PACE_NO_TASK || !shares_parameters(f, parts, own)) continue;
+        size_t late = 0;
+        for (size_t r = 0; r < f->count; r++) late += parts[r] != PACE_NO_TASK && is_late(f, latest, r);
+        latest->alone = late == 1;
+        return;
+    }
 }
 
 /* What the median of the others loses to waiting, all usual steps together: kernels beside an exchange hide its
@@ -151,6 +180,7 @@ pace_status pace_latest_rank_find(pace_latest_rank *out, pace_rank *const *ranks
     if (status == PACE_OK && count > 1) status = latest.by_work ? by_work(&f) : by_collectives(&f);
     if (status == PACE_OK && count > 1) choose(&latest, &f);
     if (status == PACE_OK && latest.rank && !latest.by_work) status = find_hidden(&latest, &f);
+    if (status == PACE_OK && latest.rank && latest.by_work) find_alone(&latest, &f);
     if (status == PACE_OK) status = count_groups(&latest.groups, &f);
     pace_free(f.late_ns);
     if (status == PACE_OK) *out = latest;

@@ -15,6 +15,7 @@ typedef struct {
     int64_t by_ns; /* by how much it came after the median rank, or worked longer, all usual steps together */
     size_t ranks;  /* that are at least half as late */
     bool by_work;  /* ranks pass messages: by_ns is work */
+    bool alone;    /* it works longer than those with which it shares parameters: it is slow, and not its stage */
     bool hidden;   /* half of the others compute meanwhile: they lose less than half of by_ns */
     size_t groups; /* of ranks that meet, directly or through others; 1 = all do */
 } pace_latest_rank;

@@ -65,6 +65,15 @@ static void put_shift(pace_node *root, const pace_lead *lead, const pace_rank *r
                        work && same ? " for as many kernels, as when clocks are throttled" : "");
 }
 
+static void put_unlike(pace_node *root, const pace_lead *lead) {
+    char name[PACE_SHOWN_NAME];
+    if (lead->unlike.found)
+        pace_node_sentence(root, true,
+                           "Micro-batches are of unlike length: a tenth of '%s' takes %s or more, a tenth %s or less.",
+                           pace_show_name(name, lead->unlike.name), pace_show_ns(lead->unlike.long_ns).text,
+                           pace_show_ns(lead->unlike.short_ns).text);
+}
+
 /* Who is late, and why. */
 static void put_late(pace_node *root, const pace_lead *lead, const pace_analysis *analysis) {
     char name[PACE_SHOWN_NAME], rank[PACE_RANK_NAME], kernel[PACE_SHOWN_NAME + 160] = "";
@@ -251,6 +260,7 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
     mention_long_steps(root, &lead, rank);
     put_shift(root, &lead, rank);
     put_late(root, &lead, analysis);
+    put_unlike(root, &lead);
     if (remedies) pace_put_next(root, remedies, &lead, analysis);
     return PACE_OK;
 }

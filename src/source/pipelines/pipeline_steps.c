@@ -303,6 +303,7 @@ static pace_status add_step(maker *m, pace_step *step, const pace_pipeline_row *
 static pace_status add_steps(maker *m, pace_step *step, const pace_pipeline_worker *worker) {
     const pace_pipeline_row *rows = m->all->rows.items + worker->first;
     step->rank = worker->rank;
+    step->of_passes = true;
     memset(m->groups, 0, sizeof m->groups);
     for (size_t from = 0, to; from < worker->count; from = to) {
         for (to = from; to < worker->count && rows[to].step == rows[from].step;) to++;
