@@ -238,6 +238,8 @@ def test_logs(folder):
         expect(len(alone["step_table"]) == 3 and alone["ranks"][0]["rank"] == 1, "one stage alone", alone["ranks"])
     unsaid = run("analyze", write_logs(os.path.join(folder, "unsaid"), job, 3, settings=False))
     expect(unsaid[0] == 0 and "no config.json" in unsaid[1], "a guess is said", unsaid[1][:900])
+    some = run("analyze", *(os.path.join(logs, f"pp_rank_{stage}.json") for stage in (0, 1)))
+    expect(some[0] == 0 and "the job has 4 ranks and 2 traces were given" in " ".join(some[1].split()), "stages without a log", some[1][:900])
     expect_line(*run("analyze", os.path.join(logs, "config.json"))[::2], 3, "pp_rank_N.json")
 
 

@@ -304,6 +304,7 @@ static pace_status add_steps(maker *m, pace_step *step, const pace_pipeline_work
     const pace_pipeline_row *rows = m->all->rows.items + worker->first;
     step->rank = worker->rank;
     step->of_passes = true;
+    if (m->all->alone) step->world_size = m->all->stages;
     memset(m->groups, 0, sizeof m->groups);
     for (size_t from = 0, to; from < worker->count; from = to) {
         for (to = from; to < worker->count && rows[to].step == rows[from].step;) to++;
