@@ -262,6 +262,14 @@ def test_causes(folder):
             expect(("Micro-batches are of unlike length" in lead) == (late == ""), stages, lead)
 
 
+def test_hostile(folder):
+    """Many rows at one instant, or below one long exchange, take no longer than as many others."""
+    for kind, length in (("forward-send", 0), ("forward-compute", 0), ("grads-reduce-scatter", 5), ("forward-recv", 1e-5)):
+        rows = [[0, i % 2, i % 2, 0, kind if i % 7 else "forward-compute", 0.001 if length == 0 else i * 1e-9, length, i, 0, 0, 0] for i in range(200000)]
+        code, _, err = run("analyze", write_table(os.path.join(folder, "hostile.csv"), rows))
+        expect(code in (0, 3), kind, code, err[-500:])
+
+
 def test_refusals(folder):
     job = Job(2, 1, 4, 1, 1.5)
     rows, path = list(job.rows(4, False)), os.path.join(folder, "bad.csv")
@@ -313,7 +321,7 @@ def test_published(folder):
     expect("The others wait for rank 7" in run("analyze", logs)[1], "pp8 waits for its last stage, which computes the loss")
 
 
-for test in (test_table, test_steps_of_one_clock, test_events, test_logs, test_causes, test_refusals, *([test_published] if os.path.exists(os.path.join(SHARED, "kineto", "straggler_ST")) else [])):
+for test in (test_table, test_steps_of_one_clock, test_events, test_logs, test_causes, test_hostile, test_refusals, *([test_published] if os.path.exists(os.path.join(SHARED, "kineto", "straggler_ST")) else [])):
     with tempfile.TemporaryDirectory() as folder:
         test(folder)
 finish()

@@ -143,20 +143,40 @@ static void place_steps(maker *m) {
     else if (steps_stand_alone(m)) lay_end_to_end(m);
 }
 
-/* An exchange may be stamped some microseconds behind the begin of the pass that waited for it: it is cut there. */
-static void cut_exchanges(maker *m) {
+/* Rows of one worker in one step stand together: the number of the first behind those of row `first`. */
+static size_t end_of_step(const maker *m, size_t first) {
+    const pace_pipeline_row *rows = m->all->rows.items;
+    size_t end = first;
+    while (end < m->all->rows.count && rows[end].rank == rows[first].rank && rows[end].step == rows[first].step) end++;
+    return end;
+}
+
+static bool is_exchange(const maker *m, size_t row) {
+    return m->all->kinds.items[m->all->rows.items[row].kind].collective != NULL;
+}
+
+/* An exchange may be stamped some microseconds behind the begin of the pass that waited for it: it is cut at the first
+ * pass that begins so shortly before its end. From the last on, so that a row's next pass is known. */
+static pace_status cut_exchanges(maker *m) {
     pace_pipeline_row *rows = m->all->rows.items;
-    for (size_t i = 0; i < m->all->rows.count; i++) {
-        int64_t end_ns = rows[i].start_ns + rows[i].duration_ns;
-        if (!m->all->kinds.items[rows[i].kind].collective) continue;
-        for (size_t k = i + 1; k < m->all->rows.count && rows[k].start_ns < end_ns; k++) {
-            if (rows[k].rank != rows[i].rank || rows[k].step != rows[i].step) break;
-            bool pass = !m->all->kinds.items[rows[k].kind].collective;
-            if (!pass || rows[k].start_ns == rows[i].start_ns || end_ns - rows[k].start_ns > STAMPS_DIFFER_NS) continue;
-            rows[i].duration_ns = rows[k].start_ns - rows[i].start_ns;
-            break;
+    size_t *next_pass = pace_alloc(m->all->rows.count + 1, sizeof *next_pass);
+    if (!next_pass) return PACE_E_MEMORY;
+    for (size_t first = 0, end; first < m->all->rows.count; first = end) {
+        end = end_of_step(m, first);
+        next_pass[end] = end;
+        for (size_t i = end; i-- > first;) {
+            next_pass[i] = is_exchange(m, i) ? next_pass[i + 1] : i;
+            int64_t end_ns = rows[i].start_ns + rows[i].duration_ns;
+            size_t near = i + 1;
+            PACE_SEARCH(near, end, k,
+                        rows[k].start_ns <= rows[i].start_ns || rows[k].start_ns < end_ns - STAMPS_DIFFER_NS);
+            size_t pass = next_pass[near];
+            if (is_exchange(m, i) && pass < end && rows[pass].start_ns < end_ns)
+                rows[i].duration_ns = rows[pass].start_ns - rows[i].start_ns;
         }
     }
+    pace_free(next_pass);
+    return PACE_OK;
 }
 
 /* An exchange of which the file has the transfer alone was asked for when the operation before it ended. */
@@ -358,7 +378,7 @@ static pace_status make_all(pace_step_list *out, maker *m) {
     PACE_TRY(find_kinds(m));
     PACE_TRY(find_workers(m));
     PACE_TRY(find_steps(m));
-    cut_exchanges(m);
+    PACE_TRY(cut_exchanges(m));
     if (all->drawn) begin_exchanges(m);
     place_steps(m);
     PACE_ITEMS (const pace_pipeline_worker, worker, &all->workers) PACE_TRY(make_rank(out, m, worker));

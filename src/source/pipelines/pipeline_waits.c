@@ -35,10 +35,11 @@ static pace_status list_instants(instants *out, const pace_step *step) {
 
 /* On one stream the order is known without. An operation of no length ends where it begins: it is not its own. */
 static pace_status add_waits(pace_step *step, const instants *all) {
-    size_t ended = 0;
+    size_t ended = 0, last = 0;
     PACE_ITEMS (const instant, begin, &all->begins) {
+        bool again = begin > all->begins.items && begin[-1].at_ns == begin->at_ns;
         while (ended < all->ends.count && all->ends.items[ended].at_ns <= begin->at_ns) ended++;
-        size_t last = ended;
+        if (!again) last = ended;
         while (last > 0 && step->start_ns[all->ends.items[last - 1].task] >= begin->at_ns) last--;
         if (last == 0) continue;
         uint32_t on = all->ends.items[last - 1].task;
