@@ -27,6 +27,21 @@ static bool is_of(pace_resource resource, pace_advice advice) {
            (resource == PACE_MEMORY_BOUND && advice == PACE_ADVICE_MEMORY);
 }
 
+/* One rank takes longer for as many kernels, or it runs others, or more. */
+static const char *sign_of_late_rank(const pace_late_reason *late) {
+    return fabs(late->kernel_calls - late->others_calls) < 0.02 * late->others_calls ? "late_device" : "late_work";
+}
+
+/* Stages of a pipeline wait for each other, whoever is slow. */
+static const char *sign_of_stage(const pace_lead *lead, bool alone, bool late_enough, bool waits) {
+    const pace_late_reason *late = &lead->late;
+    if (late_enough && !is_work(late->resource)) return NULL; /* its host or loader is late */
+    if (late_enough && alone && late->kernel) return sign_of_late_rank(late);
+    if (late_enough && (late->excess_ns > lead->balance_ns || late->excess_ns * 10 >= lead->step_ns))
+        return "late_stage";
+    return waits ? "pipeline_bubbles" : NULL;
+}
+
 /* How ranks make others wait, where that costs enough to act on. */
 static const char *sign_of_ranks(const pace_lead *lead, const pace_analysis *analysis) {
     const pace_latest_rank *latest = &analysis->latest;
@@ -36,14 +51,10 @@ static const char *sign_of_ranks(const pace_lead *lead, const pace_analysis *ana
     if (lead->at_least) return "late_elsewhere";
     if (lead->of_long_steps) return NULL;
     if (lead->unlike.found && analysis->ranks.count > 1 && (waits || latest->rank)) return "late_by_turns";
-    if (latest->by_work && late_enough && !is_work(late->resource)) return NULL; /* its host or loader is late */
-    if (latest->by_work && late_enough && latest->alone) return "late_device";
-    if (latest->by_work && late_enough && (late->excess_ns > lead->balance_ns || late->excess_ns * 10 >= lead->step_ns))
-        return "late_stage";
-    if (latest->by_work) return waits ? "pipeline_bubbles" : NULL;
+    if (latest->by_work) return sign_of_stage(lead, latest->alone, late_enough, waits);
     if (latest->rank && latest->ranks * 2 > analysis->ranks.count) return waits ? "late_by_turns" : NULL;
     if (!latest->rank || !late_enough || !late->kernel || !is_of(late->resource, lead->resource)) return NULL;
-    return fabs(late->kernel_calls - late->others_calls) < 0.02 * late->others_calls ? "late_device" : "late_work";
+    return sign_of_late_rank(late);
 }
 
 static const char *sign_of_steps(const pace_lead *lead) {

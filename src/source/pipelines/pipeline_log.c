@@ -289,7 +289,7 @@ static void assume(pace_read_notes *notes, const char *path, const char *what) {
 static pace_status find_stages(reader *r, pace_read_notes *notes) {
     char settings[4096];
     path_beside(settings, sizeof settings, r->path, "config.json");
-    if (pace_is_file(settings)) {
+    if (r->stage >= 0 && pace_is_file(settings)) {
         reader beside = {.path = settings};
         PACE_TRY(read_file(&beside, read_settings, NULL));
         r->stages = beside.stages;
