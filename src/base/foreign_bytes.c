@@ -62,13 +62,6 @@ static bool has_bytes(const unsigned char *bytes, size_t length, size_t at, cons
     return length >= at + count && memcmp(bytes + at, wanted, count) == 0;
 }
 
-static bool contains(const unsigned char *bytes, size_t length, const char *wanted) {
-    size_t count = strlen(wanted);
-    for (size_t i = 0; i + count <= length; i++)
-        if (memcmp(bytes + i, wanted, count) == 0) return true;
-    return false;
-}
-
 /* From protocol 2 on; a Chakra trace may begin with the first two, the length of a message whose fields have low
  * tags. */
 static bool is_pickle(const unsigned char *bytes, size_t length) {
@@ -89,7 +82,7 @@ static bool is_of_office(const unsigned char *bytes, size_t length) {
 static bool is_log_of_events(const unsigned char *bytes, size_t length) {
     enum { FIRST = 64 };
     return has_bytes(bytes, length, 4, "\0\0\0\0", 4) &&
-           contains(bytes, length < FIRST ? length : FIRST, "brain.Event:2");
+           pace_span_holds((const char *)bytes, length < FIRST ? length : FIRST, "brain.Event:2");
 }
 
 /* Its first file's name fills a hundred bytes, with zeros behind it. */
@@ -130,9 +123,10 @@ static const char *said_of(const char **todo, const unsigned char *bytes, size_t
         {unpacked && (has_bytes(bytes, length, 0, "\x1f\x8b", 2) || has_bytes(bytes, length, 0, "\x28\xb5\x2f\xfd", 4)),
          "compressed twice", "decompress it once"},
         {is_log_of_events(bytes, length), "a log of TensorBoard", "record the step with torch.profiler"},
-        {has_bytes(bytes, length, 0, "PK\x03\x04", 4) && contains(bytes, head, "/data.pkl"), "a checkpoint of PyTorch",
-         WEIGHTS},
-        {has_bytes(bytes, length, 0, "PK\x03\x04", 4) && contains(bytes, head, ".npy"), "an archive of NumPy", AS_CSV},
+        {has_bytes(bytes, length, 0, "PK\x03\x04", 4) && pace_span_holds((const char *)bytes, head, "/data.pkl"),
+         "a checkpoint of PyTorch", WEIGHTS},
+        {has_bytes(bytes, length, 0, "PK\x03\x04", 4) && pace_span_holds((const char *)bytes, head, ".npy"),
+         "an archive of NumPy", AS_CSV},
     };
     for (size_t i = 0; i < PACE_COUNT(known); i++)
         if (known[i].is) return *todo = known[i].todo, known[i].what;

@@ -20,6 +20,13 @@ bool pace_span_ends(const char *text, size_t length, const char *with) {
     return length >= size && memcmp(text + length - size, with, size) == 0;
 }
 
+bool pace_span_holds(const char *text, size_t length, const char *word) {
+    size_t size = strlen(word);
+    for (size_t i = 0; i + size <= length; i++)
+        if (memcmp(text + i, word, size) == 0) return true;
+    return false;
+}
+
 const char *pace_span_listed(const char *text, size_t length, const char *list) {
     for (size_t size; *list; list += size + (list[size] == ' ')) {
         for (size = 0; list[size] && list[size] != ' ';) size++; /* names are short: no call pays */

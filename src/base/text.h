@@ -17,6 +17,8 @@ bool pace_ends(const char *text, const char *with);
 bool pace_span_is(const char *text, size_t length, const char *word);
 bool pace_span_starts(const char *text, size_t length, const char *with);
 bool pace_span_ends(const char *text, size_t length, const char *with);
+bool pace_span_holds(const char *text, size_t length, const char *word);
+
 /** The word of a list, one space between two, that the span is, or NULL; "view*" stands for every word that begins with
  * "view". */
 const char *pace_span_listed(const char *text, size_t length, const char *list);

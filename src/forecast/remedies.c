@@ -374,10 +374,6 @@ static pace_status give_up(pace_remedies *out) {
     return out->why ? PACE_OK : PACE_E_MEMORY;
 }
 
-static bool records_host(const pace_step *step) {
-    return step->kind_count[PACE_TASK_OP] + step->kind_count[PACE_TASK_CALL] > 0;
-}
-
 /* What a recording without marked steps holds beside a step that repeats. */
 static pace_status note_first_uses(pace_remedies *out, const pace_forecast *forecast) {
     char text[192];
@@ -407,16 +403,16 @@ static pace_status walk_as_it_is(trial *t) {
     double error = t->out->replayed_s / t->out->measured_s - 1;
     if (!(t->out->measured_s > 0) || !(fabs(error) <= t->catalog.most_error))
         t->out->outcome = PACE_REMEDIES_REPLAY_OFF;
-    if (t->out->outcome == PACE_REMEDIES_REPLAY_OFF && !records_host(&t->rank->step)) {
-        (void)pace_fail(PACE_E_INPUT, "nothing of the host is recorded");
-        return give_up(t->out);
-    }
     return t->out->outcome == PACE_REMEDIES_REPLAY_OFF ? note_first_uses(t->out, &t->forecast) : PACE_OK;
 }
 
 static pace_status try_here(trial *t, const pace_rank *rank) {
     PACE_TRY(look_behind(t));
     PACE_TRY(choose_steps(t));
+    if (t->rank->step.of_passes) {
+        (void)pace_fail(PACE_E_INPUT, "passes are recorded, no kernels and nothing of the host");
+        return give_up(t->out);
+    }
     if (t->out->outcome == PACE_REMEDIES_TRIED) PACE_TRY(walk_as_it_is(t));
     return t->out->outcome == PACE_REMEDIES_TRIED ? try_all(t, rank) : PACE_OK;
 }

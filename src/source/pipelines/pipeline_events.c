@@ -7,6 +7,7 @@
 
 #include "base/json_walk.h"
 #include "base/order.h"
+#include "base/text.h"
 #include "source/traces/event_time.h"
 
 #include <inttypes.h>
@@ -29,12 +30,8 @@ typedef struct {
 } reader;
 
 bool pace_begins_pipeline_events(const char *path, const unsigned char *bytes, size_t length) {
-    static const char word[] = "\"model_chunk\"";
     (void)path;
-    if (length == 0 || bytes[0] != '[') return false;
-    for (size_t i = 0; i + sizeof word - 1 <= length; i++)
-        if (memcmp(bytes + i, word, sizeof word - 1) == 0) return true;
-    return false;
+    return length && bytes[0] == '[' && pace_span_holds((const char *)bytes, length, "\"model_chunk\"");
 }
 
 static pace_status broken(const reader *r) { return pace_json_status(r->json); }

@@ -58,17 +58,10 @@ bool pace_begins_pipeline_log(const char *path, const unsigned char *bytes, size
 }
 
 bool pace_begins_pipeline_log_settings(const char *path, const unsigned char *bytes, size_t length) {
-    static const char stages[] = "\"pp_size\"", batches[] = "\"num_mbs\"", micro[] = "\"micro_batches\"";
+    const char *text = (const char *)bytes;
     (void)path;
-    bool sized = false, counted = false;
-    if (length == 0 || bytes[0] != '{') return false;
-    for (size_t i = 0; i < length; i++) {
-        const size_t left = length - i;
-        sized |= left >= sizeof stages && memcmp(bytes + i, stages, sizeof stages - 1) == 0;
-        counted |= left >= sizeof batches && memcmp(bytes + i, batches, sizeof batches - 1) == 0;
-        counted |= left >= sizeof micro && memcmp(bytes + i, micro, sizeof micro - 1) == 0;
-    }
-    return sized && counted;
+    return length && *text == '{' && pace_span_holds(text, length, "\"pp_size\"") &&
+           (pace_span_holds(text, length, "\"num_mbs\"") || pace_span_holds(text, length, "\"micro_batches\""));
 }
 
 /* "…/pp_rank_3.json" is of stage 3. */

@@ -18,19 +18,13 @@ typedef struct {
     const char *path;
 } reader;
 
-static bool holds(const unsigned char *bytes, size_t length, const char *word) {
-    size_t size = strlen(word);
-    for (size_t i = 0; i + size <= length; i++)
-        if (memcmp(bytes + i, word, size) == 0) return true;
-    return false;
-}
-
 bool pace_begins_pipeline_table(const char *path, const unsigned char *bytes, size_t length) {
     (void)path;
     size_t line = 0;
     while (line < length && bytes[line] != '\n') line++;
-    return length && bytes[0] != '{' && bytes[0] != '[' && holds(bytes, line, "optype") &&
-           holds(bytes, line, "start_ts") && holds(bytes, line, "duration");
+    const char *text = (const char *)bytes;
+    return length && *text != '{' && *text != '[' && pace_span_holds(text, line, "optype") &&
+           pace_span_holds(text, line, "start_ts") && pace_span_holds(text, line, "duration");
 }
 
 static pace_status find_columns(reader *r) {

@@ -94,13 +94,6 @@ static size_t known_by_rows(const pace_usage_mapping *m, char *head, char *end) 
     return rows ? pace_yaml_count(m->columns) : 0;
 }
 
-static bool holds(const char *head, size_t length, const char *word) {
-    size_t most = strlen(word);
-    for (size_t i = 0; most && i + most <= length; i++)
-        if (head[i] == *word && memcmp(head + i, word, most) == 0) return true;
-    return false;
-}
-
 static bool begins_as_json(const char *head, size_t length) {
     size_t at = 0;
     while (at < length && pace_is_space(head[at])) at++;
@@ -111,7 +104,7 @@ static size_t known_by_text(const pace_usage_mapping *m, const char *head, size_
     const pace_yaml_node *texts = pace_yaml_get(m->known_by, "text");
     for (size_t i = 0; i < pace_yaml_count(texts); i++) {
         const char *word = pace_yaml_text(pace_yaml_item(texts, i));
-        if (!word || !holds(head, length, word)) return 0;
+        if (!word || !*word || !pace_span_holds(head, length, word)) return 0;
     }
     return pace_yaml_count(texts);
 }

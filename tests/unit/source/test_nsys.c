@@ -5,6 +5,8 @@
 
 #include "cmocka_of_tests.h"
 
+#include "exhaust_reading.h"
+
 #include "source/traces/trace_formats.h"
 
 #ifdef PACE_HAVE_SQLITE
@@ -138,19 +140,7 @@ TEST(rows_become_linked_tasks) {
 TEST(memory_runs_out) {
     char path[] = "/tmp/paceline-nsys-XXXXXX";
     write_export(path);
-    int64_t live = pace_memory_live();
-    pace_status status = PACE_E_MEMORY;
-    for (uint64_t n = 1; status != PACE_OK; n++) {
-        pace_step_list steps;
-        pace_read_notes notes;
-        pace_memory_fail_at(n);
-        status = pace_trace_read(&steps, path, &notes, (pace_progress){0});
-        pace_memory_fail_at(0);
-        if (status == PACE_OK) pace_step_list_free(&steps);
-        else assert_int_equal(status, PACE_E_MEMORY);
-        assert_true(pace_memory_live() == live);
-        assert_true(n < 10000);
-    }
+    exhaust_reading(path);
     unlink(path);
 }
 #endif
