@@ -54,13 +54,16 @@ static int unknown_verb(const char *word) {
 }
 
 /* Columns of a trace grow to many megabytes. A block of its own pages grows without a copy and is given back when it is
- * freed; the C library would soon take such blocks from its heap, where they leave holes behind. Walks of predicted
- * steps take and free as much again and again: pages that went back to the system would each be asked for and cleared
- * once more. */
+ * freed; the C library would soon take such blocks from its heap, where they leave holes behind. What is smaller comes
+ * from the heap, which keeps what remedies take and free again and again. Walks of predicted steps do so with all they
+ * take: pages that went back to the system would each be asked for and cleared once more. */
 static void keep_memory_whole(const char *verb) {
 #ifdef __GLIBC__
     enum { MIB = 1 << 20 };
-    if (strcmp(verb, "analyze") == 0 || strcmp(verb, "compare") == 0) mallopt(M_MMAP_THRESHOLD, MIB / 4);
+    if (strcmp(verb, "analyze") == 0 || strcmp(verb, "compare") == 0) {
+        mallopt(M_MMAP_THRESHOLD, MIB / 4);
+        mallopt(M_TRIM_THRESHOLD, 2 * MIB);
+    }
     if (strcmp(verb, "predict") == 0 || strcmp(verb, "plan") == 0) {
         mallopt(M_MMAP_MAX, 0);
         mallopt(M_TRIM_THRESHOLD, INT_MAX);

@@ -95,6 +95,13 @@ void pace_sort_runs(void *items, void *scratch, size_t count, size_t size,
     if (from != items) memcpy(items, from, bytes);
 }
 
+void pace_sort_if_unsorted(void *items, size_t count, size_t size,
+                           int (*compare)(const void *left, const void *right)) {
+    const sorting s = {size, compare};
+    const char *end = (const char *)items + count * size;
+    if (count > 1 && run_end(&s, items, end) < end) qsort(items, count, size, compare);
+}
+
 int pace_ascending(const void *left, const void *right) {
     double a = *(const double *)left, b = *(const double *)right;
     return (a > b) - (a < b);

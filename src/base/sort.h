@@ -13,6 +13,9 @@ void pace_sort_ns(int64_t *values, int64_t *scratch, size_t count);
 void pace_sort_runs(void *items, void *scratch, size_t count, size_t size,
                     int (*compare)(const void *left, const void *right));
 
+/** qsort() of what mostly stands in its order already, which is found out first. */
+void pace_sort_if_unsorted(void *items, size_t count, size_t size, int (*compare)(const void *left, const void *right));
+
 /** Compares two doubles for qsort(): ascending. */
 int pace_ascending(const void *left, const void *right);
 

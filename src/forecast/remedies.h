@@ -36,6 +36,8 @@ typedef struct {
     pace_culprit culprit; /* what stands behind that resource */
 } pace_remedy;
 
+void pace_remedy_free(pace_remedy *remedy);
+
 typedef struct {
     pace_remedies_outcome outcome;
     char *why;   /* that nothing was tried; NULL = the outcome says it */

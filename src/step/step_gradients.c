@@ -8,9 +8,8 @@
  * else the lane that noted most of the numbers does.
  */
 #include "base/order.h"
+#include "base/sort.h"
 #include "step/step_links.h"
-
-#include <stdlib.h>
 
 typedef struct {
     int64_t sequence;
@@ -98,7 +97,7 @@ static pace_status follow_arrows(linker *l) {
     pace_step *step = l->step;
     size_t count = step->autograd_arrows.count;
     pace_autograd_arrow *arrows = step->autograd_arrows.items;
-    if (count) qsort(arrows, count, sizeof *arrows, by_id);
+    pace_sort_if_unsorted(arrows, count, sizeof *arrows, by_id);
     for (size_t i = 0; i + 1 < count; i++)
         if (arrows[i].id == arrows[i + 1].id && !arrows[i].ends && arrows[i + 1].ends)
             PACE_TRY(follow_arrow(l, operator_at(step, &arrows[i]), operator_at(step, &arrows[i + 1])));
@@ -164,7 +163,7 @@ static pace_status mark_gradients(pace_step *step) {
 
 static pace_status order_gradients(pace_step *step) {
     if (step->gradients.count == 0) return PACE_OK;
-    qsort(step->gradients.items, step->gradients.count, sizeof *step->gradients.items, by_task);
+    pace_sort_if_unsorted(step->gradients.items, step->gradients.count, sizeof *step->gradients.items, by_task);
     size_t kept = 1;
     for (size_t i = 1; i < step->gradients.count; i++)
         if (step->gradients.items[i].task != step->gradients.items[kept - 1].task)
