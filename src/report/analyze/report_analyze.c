@@ -255,11 +255,13 @@ static void put_left_out(pace_node *root, const pace_rank *rank, const pace_spre
                     pace_show_ns(mark->to_ns - mark->from_ns).text);
     }
     if (typical->steps > 1)
-        pace_node_sentence(root, false,
-                           "The figures below are of %s, the step of median length; steps range from %s to %s, with a "
-                           "robust standard deviation of %.1f %% (1.48 times the median distance from the median).",
-                           pace_typical_label(rank, typical), pace_show_ns(spread->least_ns).text,
-                           pace_show_ns(spread->most_ns).text, 100 * spread->spread);
+        pace_node_sentence(
+            root, false,
+            "The figures below are of %s, %s; steps range from %s to %s, with a robust standard deviation of "
+            "%.1f %% (1.48 times the median distance from the median).",
+            pace_typical_label(rank, typical),
+            typical->steps % 2 ? "the step of median length" : "the longer of the two steps in the middle",
+            pace_show_ns(spread->least_ns).text, pace_show_ns(spread->most_ns).text, 100 * spread->spread);
     if (named) pace_node_sentence(root, false, "Left out: %s%s.", text, named < typical->left_out ? " and more" : "");
 }
 

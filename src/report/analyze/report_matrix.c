@@ -173,7 +173,9 @@ void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pac
     pace_shown time = pace_show_ns(pace_matrix_total(&typical->matrix));
     if (typical->steps == 0) pace_node_sentence(root, true, "The trace spans %s.", time.text);
     else if (typical->steps == 1) pace_node_sentence(root, true, "The step takes %s.", time.text);
-    else pace_node_sentence(root, true, "A step takes %s (median of %zu).", time.text, typical->steps);
+    else
+        pace_node_sentence(root, true, "A step takes %s (%smedian of %zu).", time.text,
+                           typical->steps % 2 ? "" : "upper ", typical->steps);
     put_shares(root, &typical->matrix, rank->work.host_is_device);
     put_which(root, analysis, rank);
     if (analysis->ranks.count > 1) put_clocks(root, analysis);
