@@ -217,11 +217,11 @@ static void fuse(pace_lowering *to, const pace_op *op) {
 void pace_emit_launch(pace_lowering *to, pace_op op) {
     bool compiled = to->region != PACE_NO_NODE && to->config->execution == PACE_COMPILED;
     if (to->status != PACE_OK) return;
-    if (compiled && is_fusible(&op)) {
+    if (compiled && is_fusible(&op) && !to->apart) {
         fuse(to, &op);
         return;
     }
-    pace_emit_flush(to);
+    if (!to->apart) pace_emit_flush(to);
     issue(to, &op);
 }
 

@@ -70,10 +70,14 @@ static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
     }
 }
 
-/* The parameters' gradients too, before they are kept. */
+/* The parameters' gradients too, before they are kept: a kernel apart of what is compiled, for it reads what a product
+ * has written, and what it writes is returned. */
 static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
     bool cast = pace_config_is_amp(to->config) && view->bytes == 2 && !to->frozen;
-    if (cast && view->layer->parameters > 0) cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
+    if (!cast || !(view->layer->parameters > 0)) return;
+    to->apart = true;
+    cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
+    to->apart = false;
 }
 
 /* A weight that another layer's gradient is kept for already. */
@@ -586,8 +590,7 @@ void pace_lower_backward(pace_lowering *to, uint32_t number) {
     to->frozen = to->config->frozen > 0 || view.layer->frozen;
     to->adapts = pace_model_adapts(to->model, view.layer);
     if (!view.layer->rule->backward || !to->needs_gradient[number]) return;
-    bool apart = view.layer->kind == PACE_LAYER_LINEAR || view.layer->kind == PACE_LAYER_EXPERTS;
-    if (!inputs && !apart) return; /* others form both at once */
+    if (!inputs && !pace_layer_puts_off(view.layer)) return;
     view.layer->rule->backward(to, &view);
     if (inputs) cast_inputs_back(to, &view);
 }

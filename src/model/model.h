@@ -83,6 +83,11 @@ double pace_shape_elements(const pace_shape *shape, double sequence);
 /** Bytes of an element of a layer's output, given that of its first input (0 = the parameters'). */
 int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config, int input_bytes);
 
+/** Whether a schedule that puts off gradients of weights has turns apart for this layer's; others form both at once. */
+static inline bool pace_layer_puts_off(const pace_layer *layer) {
+    return layer->kind == PACE_LAYER_LINEAR || layer->kind == PACE_LAYER_EXPERTS;
+}
+
 static inline const pace_layer *pace_layer_input(const pace_model *model, const pace_layer *layer, uint32_t index) {
     return &model->layers.items[model->inputs.items[layer->first_input + index]];
 }

@@ -31,7 +31,10 @@ static void count_parameters(pace_model_part *part, const pace_model *model, con
             part->table_parameters += all;
             continue;
         }
+        bool put_off = pace_layer_puts_off(layer);
         part->tensors += layer->tensors;
+        part->put_off_tensors += put_off ? layer->tensors : 0;
+        part->put_off_parameters += put_off ? all : 0;
         part->parameters += router;
         part->expert_parameters += all - router;
         part->trained_parameters += layer->frozen ? 0 : router;

@@ -19,6 +19,8 @@ typedef struct {
     double expert_parameters;                             /* the routed experts', which fewer ranks share */
     double table_parameters; /* of embedding bags: spread over `ep`, updated where they are */
     double tensors;          /* parameter tensors of one turn, without tables */
+    double put_off_parameters,
+        put_off_tensors; /* of these: whose gradients have a turn apart where a schedule has one */
 } pace_model_part;
 
 typedef struct {

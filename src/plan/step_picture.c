@@ -120,8 +120,8 @@ static pace_status draw_input(drawing *d, const pace_turn *turn) {
 
 /* What of a turn's kernels adds gradients to those of the micro-batch before. */
 static double adds_s(const drawing *d, const pace_turn *turn) {
-    bool forms_weights = turn->pass == PACE_TURN_BACKWARD || turn->pass == PACE_TURN_WEIGHTS;
-    return turn->micro_batch > 0 && forms_weights ? d->times[turn->chunk].add_device_s : 0;
+    const pace_turn_times *times = &d->times[turn->chunk];
+    return turn->micro_batch > 0 ? pace_turn_forms(turn, times->put_off_device) * times->add_device_s : 0;
 }
 
 static pace_status draw_turn(drawing *d, const pace_turn *turn) {

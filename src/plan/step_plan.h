@@ -87,9 +87,10 @@ double pace_step_layers_of(const pace_step_plan *plan, double stage);
 
 /* How many of a model's parameters a rank of a stage holds. */
 typedef struct {
-    double dense, expert;           /* parameters */
-    double trained, trained_expert; /* of these, those that are not frozen */
-    double tensors;                 /* that these are parts of */
+    double dense, expert;            /* parameters */
+    double trained, trained_expert;  /* of these, those that are not frozen */
+    double tensors;                  /* that these are parts of */
+    double put_off, put_off_tensors; /* of dense and expert, and of tensors: as of pace_model_part */
 } pace_share;
 
 void pace_share_add(pace_share *into, pace_share one, double times);
@@ -124,6 +125,10 @@ double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chu
 /** The same for what a host takes, which goes by tensors: one of many small ones may take longer than the fullest. */
 double pace_step_stage_host_part(const pace_step_plan *plan, double stage);
 double pace_step_chunk_host_part(const pace_step_plan *plan, double stage, double chunk);
+
+/** Of a chunk's gradients the share that is formed in turns apart where the schedule has them: `by_tensors` of what is
+ * shared goes by tensors, the rest by parameters. */
+double pace_step_chunk_put_off(const pace_step_plan *plan, double stage, double chunk, double by_tensors);
 
 /** The part of the model, in its order, that a tail is of: that of the turn before it, as src/model cuts; of other
  * frameworks the last. And the stage that has it. */

@@ -226,6 +226,18 @@ static pace_status price_part(pace_step_slots *slots, pace_slot_part *out, const
     return PACE_OK;
 }
 
+/* Share of kernels' time that would be left if each were as short as the shortest. */
+static double least_share(const double *launch_ns, size_t count) {
+    double least = INFINITY, sum = 0, kernels = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(launch_ns[i] > 0)) continue;
+        least = fmin(least, launch_ns[i]);
+        sum += launch_ns[i];
+        kernels++;
+    }
+    return kernels > 0 ? least * kernels / sum : 0;
+}
+
 static pace_status price_rest(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                               pace_model_rest rest, const pace_gradient_tensors *tensors,
                               const pace_step_place *place) {
@@ -237,6 +249,7 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     double *launch_ns = pace_alloc(count + 1, sizeof *launch_ns);
     pace_status status = launch_ns ? price_graph(&slot, launch_ns, slots, &graph, place) : PACE_E_MEMORY;
     if (status == PACE_OK) status = pace_step_host_s(&slots->rest_host_s[rest], &gradients_s, place->host, &graph);
+    if (launch_ns) slots->rest_least[rest] = least_share(launch_ns, count);
     if (rest == PACE_REST_INPUT) slots->input_copies = slot.launches;
     if (rest == PACE_REST_INPUT && count > 0 && slot.stream_s > 0)
         slots->targets = launch_ns[count - 1] / 1e9 / slot.stream_s;
@@ -329,6 +342,7 @@ static bool take_rests(pace_step_slots *slots, const pace_step_slots *like) {
     const double input_s = slots->rest_s[PACE_REST_INPUT], input_host_s = slots->rest_host_s[PACE_REST_INPUT];
     memcpy(slots->rest_s, like->rest_s, sizeof slots->rest_s);
     memcpy(slots->rest_host_s, like->rest_host_s, sizeof slots->rest_host_s);
+    memcpy(slots->rest_least, like->rest_least, sizeof slots->rest_least);
     slots->rest_s[PACE_REST_INPUT] = input_s, slots->rest_host_s[PACE_REST_INPUT] = input_host_s;
     if (like->rung > slots->rung) slots->rung = like->rung;
     return true;
@@ -375,7 +389,9 @@ static pace_status price_gradients(pace_step_slots *slots, const pace_model *mod
     double more_host_s = slots->rest_host_s[PACE_REST_PLAIN], more_s = 0;
     if (adds) more_host_s += slots->rest_host_s[PACE_REST_ACCUMULATE], more_s = slots->rest_s[PACE_REST_ACCUMULATE];
     slots->before_host_s = fmax(0, slots->before_host_s - more_host_s);
+    double all_s = slots->rest_s[PACE_REST_EXCHANGE];
     take_off(slots, PACE_REST_EXCHANGE, slots->rest_s[PACE_REST_PLAIN] + more_s, more_host_s);
+    if (all_s > 0) slots->buckets.before_s *= slots->rest_s[PACE_REST_EXCHANGE] / all_s;
     return status;
 }
 

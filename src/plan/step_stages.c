@@ -48,8 +48,9 @@ pace_status pace_step_stages_cut(pace_step_plan *plan) {
 /* --- parameters --------------------------------------------------------------------------------------------------- */
 
 static pace_share part_share(const pace_slot_part *part) {
-    return (pace_share){part->part.parameters, part->part.expert_parameters, part->part.trained_parameters,
-                        part->part.trained_expert_parameters, part->part.tensors};
+    const pace_model_part *of = &part->part;
+    return (pace_share){of->parameters, of->expert_parameters,  of->trained_parameters, of->trained_expert_parameters,
+                        of->tensors,    of->put_off_parameters, of->put_off_tensors};
 }
 
 void pace_share_add(pace_share *into, pace_share one, double times) {
@@ -58,6 +59,8 @@ void pace_share_add(pace_share *into, pace_share one, double times) {
     into->trained += times * one.trained;
     into->trained_expert += times * one.trained_expert;
     into->tensors += times * one.tensors;
+    into->put_off += times * one.put_off;
+    into->put_off_tensors += times * one.put_off_tensors;
 }
 
 pace_share pace_share_trained(pace_share held) {
@@ -163,6 +166,15 @@ static double host_part(const pace_step_plan *plan, double stage, double part) {
 
 double pace_step_stage_host_part(const pace_step_plan *plan, double stage) {
     return host_part(plan, stage, PACE_WHOLE_STAGE);
+}
+
+double pace_step_chunk_put_off(const pace_step_plan *plan, double stage, double chunk, double by_tensors) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    pace_share held = pace_stage_share(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
+    double parameters = held.dense + held.expert;
+    double of_parameters = parameters > 0 ? held.put_off / parameters : 0;
+    double of_tensors = held.tensors > 0 ? held.put_off_tensors / held.tensors : 0;
+    return by_tensors * of_tensors + (1 - by_tensors) * of_parameters;
 }
 
 double pace_step_chunk_host_part(const pace_step_plan *plan, double stage, double chunk) {

@@ -56,6 +56,14 @@ static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t
     out->update_host_s = host_part * plan->update_host_s;
 }
 
+/* A chunk's part of what kernels of gradients take: by parameters what they take longer than the shortest, which each
+ * tensor takes. */
+static double gradients_part(const pace_step_plan *plan, pace_model_rest rest, uint32_t stage, uint32_t chunk) {
+    double least = plan->slots->rest_least[rest];
+    return (1 - least) * pace_step_chunk_part(plan, stage, chunk) +
+           least * pace_step_chunk_host_part(plan, stage, chunk);
+}
+
 /* What adding gradients makes a backward pass longer, as far as it does not wait for copies as long. */
 static double added_s(const pace_step_plan *plan, double part, const pace_chunk_turns *turns) {
     return fmax(0, part * plan->accumulate_s - turns->backward.waits_s);
@@ -63,7 +71,9 @@ static double added_s(const pace_step_plan *plan, double part, const pace_chunk_
 
 static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {
     pace_chunk_turns turns = pace_step_turns(plan, stage, chunk);
-    double part = pace_step_chunk_part(plan, stage, chunk);
+    double part = gradients_part(plan, PACE_REST_ACCUMULATE, stage, chunk);
+    out->put_off_device = pace_step_chunk_put_off(plan, stage, chunk, plan->slots->rest_least[PACE_REST_ACCUMULATE]);
+    out->put_off_host = pace_step_chunk_put_off(plan, stage, chunk, 1);
     out->leaves_s = turns.forward.leaves_s;
     take_times(out, &turns.forward, false);
     take_times(out, &turns.backward, true);
@@ -91,7 +101,7 @@ pace_status pace_step_turn_times(pace_turn_times **out, const pace_step_plan *pl
 static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, uint32_t stage, uint32_t count) {
     for (uint32_t chunk = 0; chunk < count; chunk++) {
         double part = pace_step_chunk_part(plan, stage, chunk);
-        chunks[chunk].fill_device_s = part * plan->gradient_cover_s;
+        chunks[chunk].fill_device_s = gradients_part(plan, PACE_REST_EXCHANGE, stage, chunk) * plan->gradient_cover_s;
         chunks[chunk].fill_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->gradient_host_s;
         chunks[chunk].fills_behind = plan->config.graphs == PACE_GRAPHS_PASSES;
         chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);

@@ -64,6 +64,11 @@ static void take_input(const turn_walk *w, uint32_t stage, const pace_turn *t) {
     lanes->compute_s = lanes->host_s = fmax(lanes->compute_s, lanes->host_s) + times->input_device_s[last];
 }
 
+double pace_turn_forms(const pace_turn *turn, double put_off) {
+    if (turn->pass == PACE_TURN_FORWARD) return 0;
+    return turn->pass == PACE_TURN_BACKWARD ? 1 : turn->pass == PACE_TURN_WEIGHTS ? put_off : 1 - put_off;
+}
+
 static bool forms_weights(const pace_turn *t) { return t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_WEIGHTS; }
 
 /* The pass behind which a chunk's gradients are complete. */
@@ -76,8 +81,10 @@ static bool completes(const turn_walk *w, const pace_turn *t) {
 static pace_clocks clocks_of(const turn_walk *w, const pace_turn_times *times, const pace_turn *t) {
     pace_clocks c = {times->host_s[t->pass], times->device_s[t->pass], 0};
     c.idle_s = fmax(times->idle_s[t->pass], c.device_s);
-    if (t->micro_batch > 0 && forms_weights(t)) c = pace_clocks_with(c, times->add_host_s, times->add_device_s);
-    return completes(w, t) ? pace_clocks_with(c, times->fill_host_s, times->fill_device_s) : c;
+    double host = pace_turn_forms(t, times->put_off_host), device = pace_turn_forms(t, times->put_off_device);
+    bool last = t->micro_batch + 1 == w->pipeline->micro_batches;
+    if (t->micro_batch > 0) c = pace_clocks_with(c, host * times->add_host_s, device * times->add_device_s);
+    return last ? pace_clocks_with(c, host * times->fill_host_s, device * times->fill_device_s) : c;
 }
 
 /* Until when a host issues that begins at `begun_s` and takes `host_s` for all launches of the newest turn: each has to

@@ -21,8 +21,10 @@ typedef struct {
         add_host_s; /* of a pass that forms gradients of weights: added to those of the micro-batch before */
     double fill_device_s, fill_host_s; /* of the last micro-batch's pass that does so: gradients put into buckets, */
     bool fills_behind;                 /* it, since all of the pass is one graph */
-    double exchange_s, bucket_s;       /* which are exchanged from the first full one on, each so long */
-    double last_bucket_s;              /* the stage's last, which goes behind its last such pass */
+    double put_off_device,
+        put_off_host;            /* share of what adds and fills that a turn for weights has, where one is apart */
+    double exchange_s, bucket_s; /* which are exchanged from the first full one on, each so long */
+    double last_bucket_s;        /* the stage's last, which goes behind its last such pass */
     const pace_gathered_chunk *blocks; /* that ZeRO gathers; NULL = none */
     bool gathers_each;                 /* ZeRO 3: in each pass; else once a step */
     bool
@@ -31,6 +33,9 @@ typedef struct {
      * the device, which the host waits for, and on the host */
     double input_device_s[PACE_TURN_ENDS], input_host_s[PACE_TURN_ENDS];
 } pace_turn_times;
+
+/** The share of a chunk's gradients of weights that a turn forms, of which `put_off` have a turn apart. */
+double pace_turn_forms(const pace_turn *turn, double put_off);
 
 /** How long a step takes that follows another: of the stage that takes longest. `times`: stage by stage each chunk's; a
  * message takes `message_s` once its receiver is ready; a host waits while its device has `queue` launches ahead of it,

@@ -49,6 +49,12 @@ QUESTIONS = [
         "micro_batch": 1, "global_batch": 8}),
     ("the next pass waits for a chunk's last copy", "opt_125m", "dgx-h200*2", {"pp": 4, "dp": 4, "precision": "amp", "execution": "compiled", "optimizer": "adamw", "micro_batch": 2,
         "global_batch": 32, "offload": "activations", "schedule": "gpipe"}),
+    ("what a compiled pass returns is cast and added by kernels of their own", "qwen3-30b-a3b", "h100-80-sxm", {"precision": "amp", "execution": "compiled",
+        "recompute": "none", "optimizer": "adamw", "micro_batch": 1, "global_batch": 8}),
+    ("gradients put into buckets are not added twice", "deepseek-v3", "dgx-h100*2", {"pp": 8, "dp": 2, "zero_stage": 2, "precision": "amp", "recompute": "none",
+        "optimizer": "adamw", "micro_batch": 4, "global_batch": 16}),
+    ("small tensors are added one by one", "whisper-tiny", "dgx-h200", {"pp": 4, "precision": "fp16", "execution": "compiled", "optimizer": "adam", "update": "foreach",
+        "global_batch": 16}),
     ("two layers of a chunk wait for no copy", "gpt3_2.7b", "dgx-h100*2", {"dp": 2, "pp": 8, "precision": "fp16", "optimizer": "adam", "offload": "activations", "global_batch": 64}),
 ]
 
