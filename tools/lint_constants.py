@@ -27,7 +27,7 @@ DEFINITIONS = {
                        "waiting_step_s": "fitted with the formula it is part of",
                        "step_s": "fitted with the formula it is part of", "longest": "fitted with the formula it is part of",
                        "in_order": "fitted with the formula it is part of", "wider": "fitted with the formula it is part of"},
-    "tiles.c": {"all_whole": "2^52: a definition",
+    "tiles.c": {"all_whole": "2^52: a definition", "rounding": "rounding",
                 "start_and_end": "fitted with the formula it is part of",
                 "splitting": "fitted with the formula it is part of", "shortest_k": "fitted with the formula it is part of"},
     "host_costs_catalog.c": {"MOST_US": "limit of a check", "MOST_PARAMETERS": "limit of a check"},

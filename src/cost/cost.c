@@ -83,6 +83,8 @@ static double held_back(const pace_device *device, const pace_op *op, double rat
 
 /* The limit of power acts on what goes on: a short kernel alone ends before the clock falls. */
 static void hold_back(pace_cost_parts *parts, double times, double reaction_s) {
+    parts->held_more = 1;
+    if (times == 1) return;
     double whole_s = parts->compute_s * times, share = whole_s / (whole_s + reaction_s);
     double now = 1 + (times - 1) * share;
     parts->compute_s *= now;
@@ -122,6 +124,8 @@ static const pace_cost_figure *parts_of(pace_cost_parts *parts, const pace_cost 
  * library has its kernels of single precision still, and chooses the faster. */
 static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_cost *cost, const pace_device *device,
                                              const pace_op *asked) {
+    pace_precision precision = pace_cost_precision(device, asked->family, asked->precision);
+    if (precision == asked->precision && precision != PACE_TF32) return parts_of(parts, cost, device, asked);
     pace_op done = done_as(device, asked);
     pace_cost_parts single;
     const pace_cost_figure *figure = parts_of(parts, cost, device, &done);

@@ -175,11 +175,11 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
         const pace_cost_figure *row = &figures->rows.items[i - 1];
         if (row->pass >= 0 && row->pass != (int)op->pass) continue;
         if (row->cpu && !device->is_cpu) continue;
-        if (*row->vendor && strcmp(row->vendor, device->vendor) != 0) continue;
         if (row->below_generation && !(device->generation > 0 && device->generation < row->below_generation)) continue;
         if (device->generation < row->from_generation) continue;
         if (row->matrix && !pace_cost_on_matrix_units(op, device)) continue;
         if (row->precision >= 0 && row->precision != (int)op->precision) continue;
+        if (*row->vendor && strcmp(row->vendor, device->vendor) != 0) continue;
         if (*row->kind && (!*op->kind || !strstr(op->kind, row->kind))) continue;
         return row;
     }

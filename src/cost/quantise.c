@@ -5,7 +5,7 @@
 
 static const char word[] = "quantised", once[] = "quantised_once";
 
-bool pace_quantises(const pace_op *op) { return op->family == PACE_OP_GEMM && strstr(op->kind, word); }
+bool pace_quantises(const pace_op *op) { return op->family == PACE_OP_GEMM && *op->kind && strstr(op->kind, word); }
 
 pace_op pace_quantised_alone(const pace_op *op) {
     pace_op alone = *op;

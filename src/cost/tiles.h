@@ -6,9 +6,10 @@
 #pragma once
 
 /* A tile size a library has kernels for, and the share of the peak it reaches in its inner loop; of a plain product
- * its operands come in order, and it reaches more. */
+ * its operands come in order, and it reaches more. Sizes are powers of two, so that a product with
+ * `per_m` is exactly the quotient by m. */
 typedef struct {
-    double m, n, share, product_share;
+    double m, n, per_m, per_n, share, product_share;
 } pace_tile;
 
 enum { PACE_TILES = 8 };
