@@ -1,6 +1,7 @@
 /* paceline VERB [options] INPUT… */
 #include "arguments.h"
 #include "exit_codes.h"
+#include "heap.h"
 #include "say.h"
 #include "verb.h"
 
@@ -153,6 +154,7 @@ static int answer_on_room(int count, char **words) {
 }
 
 int main(int count, char **words) {
+    cli_prepare_heap();
     hold_streams();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other, */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file past `ulimit -f` */
