@@ -22,11 +22,12 @@
 #define PACE_DOWN(member)                 \
     if (a->member > b->member) return -1; \
     if (a->member < b->member) return 1;
-/* Texts by their bytes. */
-#define PACE_TEXT(member)                                    \
-    {                                                        \
-        const int text_order = strcmp(a->member, b->member); \
-        if (text_order) return text_order;                   \
+/* Texts by their bytes. Names are interned: where many are sorted, most that are equal are one text. */
+#define PACE_TEXT(member)                                                         \
+    {                                                                             \
+        const char *text = a->member, *other_text = b->member;                    \
+        const int text_order = text == other_text ? 0 : strcmp(text, other_text); \
+        if (text_order) return text_order;                                        \
     }
 /* As another order decides. */
 #define PACE_THEN(other)                     \

@@ -99,7 +99,8 @@ void pace_emit_op(pace_lowering *to, const char *names, pace_op op) {
     static const char within[] = " > ";
     char outer[64];
     const char *end = strstr(names, within);
-    if (end) pace_snprintf(outer, sizeof outer, "%.*s", (int)(end - names), names);
+    size_t length = end && (size_t)(end - names) < sizeof outer ? (size_t)(end - names) : sizeof outer - 1;
+    if (end) memcpy(outer, names, length), outer[length] = '\0';
     pace_emit_open(to, end ? outer : names);
     if (end) pace_emit_op(to, end + sizeof within - 1, op);
     else pace_emit_launch(to, op);

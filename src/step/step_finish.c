@@ -163,10 +163,11 @@ static void nest_lane(pace_step *step, const pace_lane *lane) {
 typedef struct {
     uint32_t *slots; /* task + 1 */
     size_t mask;
+    bool each_its_own; /* no id is above the mask: it is its slot */
 } link_table;
 
 static size_t slot_of(const link_table *table, uint32_t id) {
-    return ((uint64_t)id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->mask;
+    return (table->each_its_own ? id : (uint64_t)id * UINT64_C(0x9e3779b97f4a7c15) >> 32) & table->mask;
 }
 
 /* Whether two host tasks are of different processes: their lanes' keys differ before the thread. */
@@ -181,9 +182,14 @@ static bool of_two_processes(const pace_step *step, size_t a, size_t b) {
 static pace_status make_links(link_table *table, uint64_t *shared, const pace_step *step, const uint32_t *ids,
                               pace_task_kind kind) {
     size_t slots = 64, count = 0;
-    for (size_t task = 0; task < step->count; task++) count += step->kind[task] == kind && ids[task] != 0;
+    uint32_t most = 0;
+    for (size_t task = 0; task < step->count; task++) {
+        if (step->kind[task] != kind) continue;
+        count += ids[task] != 0;
+        if (ids[task] > most) most = ids[task];
+    }
     while (slots < count * 2) slots *= 2;
-    *table = (link_table){pace_alloc(slots, sizeof *table->slots), slots - 1};
+    *table = (link_table){pace_alloc(slots, sizeof *table->slots), slots - 1, most < slots};
     if (!table->slots) return PACE_E_MEMORY;
     for (size_t task = 0; count > 0 && task < step->count; task++) {
         if (step->kind[task] != kind || ids[task] == 0) continue;
@@ -196,7 +202,7 @@ static pace_status make_links(link_table *table, uint64_t *shared, const pace_st
 }
 
 static uint32_t find_link(const link_table *table, const uint32_t *ids, uint32_t id) {
-    if (id == 0) return PACE_NO_TASK;
+    if (id == 0 || (table->each_its_own && id > table->mask)) return PACE_NO_TASK;
     for (size_t slot = slot_of(table, id); table->slots[slot]; slot = (slot + 1) & table->mask)
         if (ids[table->slots[slot] - 1] == id) return table->slots[slot] - 1;
     return PACE_NO_TASK;

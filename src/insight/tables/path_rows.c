@@ -3,6 +3,7 @@
 #include "base/order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The name of a piece's task; "" = nothing recorded. */
 static const char *name_of_piece(const pace_analysis *analysis, const pace_path_piece *piece) {
@@ -45,18 +46,40 @@ static pace_path_row row_of(const pace_analysis *analysis, const pace_path_piece
                            .count = 1};
 }
 
+enum { RECENT = 1024 };
+
+/* Where a row of that kind may stand among the recent ones. */
+static size_t slot_of(const pace_path_row *row) {
+    return (row->number * 32 + row->rank * 7 + row->resource * 2 + row->waiting) % RECENT;
+}
+
+/* Adds a piece to the row of its kind that was added last, if that is still known. */
+static bool add_to_recent(pace_path_row *rows, const uint32_t *recent, const pace_path_row *piece) {
+    pace_path_row *row = recent[slot_of(piece)] ? &rows[recent[slot_of(piece)] - 1] : NULL;
+    if (!row || by_number(row, piece) != 0) return false;
+    row->time_ns += piece->time_ns;
+    row->count += piece->count;
+    return true;
+}
+
 /* Names are numbers in each rank and texts between them: pieces are merged by number, the few left by text. There are
  * far more pieces than rows, so they are merged whenever the room is full, which grows where that leaves half. */
 pace_status pace_path_rows_of(pace_path_rows *out, const pace_critical *critical, const pace_analysis *analysis) {
     size_t room = 4096, count = 0;
+    uint32_t recent[RECENT] = {0};
     pace_path_row *rows = pace_alloc(room, sizeof *rows);
     pace_status status = rows ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < critical->pieces.count; i++) {
+        const pace_path_row row = row_of(analysis, &critical->pieces.items[i]);
+        if (add_to_recent(rows, recent, &row)) continue;
         if (count == room) {
             count = merge(rows, count, by_number);
+            memset(recent, 0, sizeof recent);
             if (count > room / 2) status = pace_grow(&rows, &room, room + 1, sizeof *rows);
         }
-        if (status == PACE_OK) rows[count++] = row_of(analysis, &critical->pieces.items[i]);
+        if (status != PACE_OK) break;
+        rows[count++] = row;
+        recent[slot_of(&row)] = (uint32_t)count;
     }
     if (status == PACE_OK) count = merge(rows, count, by_number);
     if (status == PACE_OK) count = merge(rows, count, by_text);
