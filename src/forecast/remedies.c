@@ -13,8 +13,6 @@
 const char *const pace_remedies_outcome_names[PACE_REMEDIES_OUTCOMES] = {"tried", "unknown", "too_large",
                                                                          "replay_differs", "no_replay"};
 
-void pace_remedy_free(pace_remedy *remedy) { PACE_FREE(remedy->value, remedy->says, remedy->how); }
-
 void pace_remedies_free(pace_remedies *remedies) {
     PACE_VEC_FREE_EACH(&remedies->items, pace_remedy_free);
     PACE_FREE(remedies->why, remedies->steps);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "forecast/forecast.h"
-#include "forecast/remedies.h"
+#include "forecast/remedy.h"
 
 /* What came of a row of the catalogue. */
 typedef struct {
