@@ -1,4 +1,5 @@
 #include "ask/fleet/fleet_processes.h"
+#include "base/intern.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -119,7 +120,10 @@ static int take_repeats(void *context, int rank, const void *bytes, size_t lengt
     return 0;
 }
 
-static size_t looked_at_by(uint64_t hash, size_t processes) { return (size_t)((hash >> 32) * processes >> 32); }
+/* Keys that follow each other go to all. */
+static size_t looked_at_by(uint64_t key, size_t processes) {
+    return (size_t)((pace_hash(&key, sizeof key) >> 32) * processes >> 32);
+}
 
 static pace_status deal(pace_fleet_hashes *to, pace_job_ids *ids, size_t processes) {
     for (size_t p = 0; p < PACE_JOB_ID_PARTS; p++)

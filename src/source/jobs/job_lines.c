@@ -1,20 +1,21 @@
 #include "source/jobs/job_lines.h"
 #include "base/decimal.h"
 #include "base/each_cpu.h"
-#include "base/intern.h"
+#include "source/jobs/job_cells.h"
+#include "source/jobs/job_ids.h"
 
 #include <stdio.h>
 #include <string.h>
 
 void pace_job_block_clear(pace_job_block *block) {
     pace_jobs_clear(&block->jobs);
-    block->id_hashes.count = block->rejects.count = block->scratch.count = 0;
+    block->id_keys.count = block->rejects.count = block->scratch.count = 0;
     block->lines = 0;
 }
 
 void pace_job_block_free(pace_job_block *block) {
     pace_jobs_free(&block->jobs);
-    PACE_VEC_FREE(&block->id_hashes, &block->rejects, &block->scratch);
+    PACE_VEC_FREE(&block->id_keys, &block->rejects, &block->scratch);
 }
 
 /* ---- cells ---- */
@@ -42,12 +43,6 @@ static const char *cell_end(const char *at, const char *end) {
     return at;
 }
 
-static pace_job_text trimmed(const char *at, const char *end) {
-    while (at < end && (*at == ' ' || *at == '\t')) at++;
-    while (at < end && (end[-1] == ' ' || end[-1] == '\t')) end--;
-    return (pace_job_text){at, (size_t)(end - at)};
-}
-
 /* The cell at `at`; returns the place of the comma or the end behind it, or NULL when a quote is left open. */
 static const char *take_text(pace_job_text *out, pace_job_block *block, const char *at, const char *end) {
     if (at < end && *at == '"') {
@@ -55,20 +50,12 @@ static const char *take_text(pace_job_text *out, pace_job_block *block, const ch
         return at ? cell_end(at, end) : NULL;
     }
     const char *stop = cell_end(at, end);
-    *out = trimmed(at, stop);
+    *out = pace_job_trimmed(at, stop);
     return stop;
 }
 
-/* Nothing, or the words that tables write for it. */
-static bool is_nothing(pace_job_text text) {
-    static const char *const words[] = {"", "nan", "NaN", "NA", "null", "NULL", "None", "\\N"};
-    for (size_t i = 0; i < PACE_COUNT(words); i++)
-        if (strlen(words[i]) == text.length && memcmp(words[i], text.data, text.length) == 0) return true;
-    return false;
-}
-
 static void refuse_number(pace_job_row *row, int role, pace_job_text text) {
-    if (role >= PACE_JOB_REQUIRED && is_nothing(text)) return; /* not known */
+    if (role >= PACE_JOB_REQUIRED && pace_job_is_nothing(text)) return; /* not known */
     if (*row->fault.why) return;
     snprintf(row->fault.why, sizeof row->fault.why, "%s: expected a number, found \"%.*s\"",
              pace_job_column_names[role], (int)(text.length < 40 ? text.length : 40), text.data);
@@ -97,61 +84,10 @@ static const char *take_number(pace_job_row *row, pace_job_block *block, int rol
     return stop;
 }
 
-/* ---- commas ---- */
-
-enum { TOGETHER = 64, AT_ONCE = 8 };
-
-/* A bit for each of 64 bytes that is `byte`. */
-static inline uint64_t places_of(char byte, const char *at) {
-    uint64_t places = 0;
-#ifdef __SSE2__
-    const __m128i wanted = _mm_set1_epi8(byte);
-    for (int i = 0; i < TOGETHER; i += 16) {
-        __m128i here = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(at + i)), wanted);
-        places |= (uint64_t)(unsigned)_mm_movemask_epi8(here) << i;
-    }
-#else
-    for (int i = 0; i < TOGETHER; i++) places |= (uint64_t)(at[i] == byte) << i;
-#endif
-    return places;
-}
-
-/* Where the cells of [text, text + length) end, when there are `count` and none is quoted. Places are written eight at
- * a time: how many there are is not guessed. */
-PACE_FOR_EACH_CPU
-static bool find_stops(uint32_t *stops, size_t count, const char *text, size_t length) {
-    size_t found = 0;
-    for (size_t base = 0; base < length; base += TOGETHER) {
-        uint64_t within = length - base < TOGETHER ? (UINT64_C(1) << (length - base)) - 1 : UINT64_MAX;
-        uint64_t commas = places_of(',', text + base) & within;
-        if (PACE_UNLIKELY(places_of('"', text + base) & within)) return false;
-        size_t here = (size_t)__builtin_popcountll(commas);
-        if (PACE_UNLIKELY(found + here >= count)) return false;
-        for (size_t i = 0; i < here; i += AT_ONCE)
-            for (size_t k = 0; k < AT_ONCE; k++, commas &= commas - 1)
-                stops[found + i + k] = (uint32_t)(base + (size_t)__builtin_ctzll(commas | UINT64_C(1) << 63));
-        found += here;
-    }
-    stops[found] = (uint32_t)length;
-    return found + 1 == count;
-}
-
 /* ---- rows ---- */
 
 static pace_status reject(pace_job_block *block, const pace_job_reject *fault) {
     return PACE_PUSH(&block->rejects, *fault);
-}
-
-/* As it is usually written, else however it may be. */
-static bool find_architecture(pace_job_architecture *out, pace_job_text name) {
-    for (int i = 0; i < PACE_JOB_ARCHITECTURES; i++) {
-        const char *usual = pace_job_architecture_names[i];
-        if (name.length == strlen(usual) && memcmp(usual, name.data, name.length) == 0) {
-            *out = (pace_job_architecture)i;
-            return true;
-        }
-    }
-    return pace_job_architecture_find(out, name.data, name.length);
 }
 
 pace_status pace_job_block_add(pace_job_block *block, const pace_job_limits *limits, pace_job_row *row) {
@@ -161,13 +97,13 @@ pace_status pace_job_block_add(pace_job_block *block, const pace_job_limits *lim
     pace_job_architecture architecture = PACE_JOB_1W1G;
     if (!*why && id.length == 0) snprintf(why, size, "job: expected a name, found nothing");
     if (!*why && memchr(id.data, '\0', id.length)) snprintf(why, size, "job: a NUL byte: expected text");
-    if (!*why && !find_architecture(&architecture, name))
+    if (!*why && !pace_job_find_architecture(&architecture, name))
         snprintf(why, size,
                  "architecture: expected 1w1g, 1wng, ps_worker, allreduce_local, allreduce_cluster or pearl, found "
                  "\"%.*s\"",
                  (int)(name.length < 40 ? name.length : 40), name.data ? name.data : "");
     if (*why || !pace_job_check(why, size, limits, architecture, row->values)) return reject(block, &row->fault);
-    PACE_TRY(PACE_PUSH(&block->id_hashes, pace_hash(id.data, id.length)));
+    PACE_TRY(PACE_PUSH(&block->id_keys, pace_job_id_key(id.data, id.length)));
     return pace_jobs_add(&block->jobs, id, row->texts[PACE_JOB_USER - PACE_JOB_ID], architecture, row->values,
                          row->fault.line);
 }
@@ -198,49 +134,41 @@ static void parse_row(pace_job_row *row, pace_job_block *block, const pace_job_l
              column, column < layout->count ? ": cut short?" : "");
 }
 
-/* A row of as many cells as the header has, none of them quoted; false for any other, of which nothing was taken. Where
- * a cell begins does not depend on how the one before it is read, so the processor reads several at a time. */
-static bool parse_plain_row(pace_job_row *row, pace_job_block *block, const pace_job_layout *layout, const char *at,
-                            const char *end) {
-    uint32_t stops[PACE_JOB_MOST_CELLS + AT_ONCE], from = 0;
-    if (end - at > UINT32_MAX || !find_stops(stops, layout->count, at, (size_t)(end - at))) return false;
-    for (size_t column = 0; column < layout->count; from = stops[column++] + 1) {
-        int role = layout->role[column];
-        const char *cell = at + from, *stop = at + stops[column];
-        double value;
-        if (role >= PACE_JOB_COLUMNS) {
-            row->texts[role - PACE_JOB_ID] = trimmed(cell, stop);
-        } else if (role >= 0) {
-            if (pace_decimal_cell(&value, stop, stops[column] - from))
-                set_number(row, block, role, value * layout->factor[column]);
-            else take_number(row, block, role, layout->factor[column], cell, stop);
-        }
+/* Adds the row that `text` begins with, whatever it is; returns the place behind it. */
+static pace_status add_row(const char **text, pace_job_block *block, const pace_job_layout *layout,
+                           const pace_job_limits *limits, const char *end) {
+    pace_job_row row;
+    const char *at = *text, *stop = memchr(at, '\n', (size_t)(end - at));
+    *text = stop ? stop + 1 : end;
+    if (!stop) stop = end;
+    if (stop > at && stop[-1] == '\r') stop--;
+    if (stop > at) { /* an empty line is no row */
+        pace_job_values_clear(row.values);
+        memset(row.texts, 0, sizeof row.texts);
+        row.fault.line = block->lines;
+        row.fault.text = at;
+        row.fault.length = (size_t)(stop - at);
+        row.fault.why[0] = '\0';
+        block->scratch.count = 0;
+        PACE_TRY(pace_grow(&block->scratch.items, &block->scratch.capacity, row.fault.length, 1));
+        parse_row(&row, block, layout, at, stop);
+        PACE_TRY(pace_job_block_add(block, limits, &row));
     }
-    return true;
+    block->lines++;
+    return PACE_OK;
 }
 
+/* Rows are read many at a time; where one of them is unusual, one by one. */
 pace_status pace_job_block_parse(pace_job_block *block, const pace_job_layout *layout, const pace_job_limits *limits,
                                  const char *text, const char *end) {
     pace_job_block_clear(block);
-    pace_job_row row;
     while (text < end) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text)), *next = stop ? stop + 1 : end;
-        if (!stop) stop = end;
-        if (stop > text && stop[-1] == '\r') stop--;
-        if (stop > text) { /* an empty line is no row */
-            pace_job_values_clear(row.values);
-            memset(row.texts, 0, sizeof row.texts);
-            row.fault.line = block->lines;
-            row.fault.text = text;
-            row.fault.length = (size_t)(stop - text);
-            row.fault.why[0] = '\0';
-            block->scratch.count = 0;
-            PACE_TRY(pace_grow(&block->scratch.items, &block->scratch.capacity, row.fault.length, 1));
-            if (!parse_plain_row(&row, block, layout, text, stop)) parse_row(&row, block, layout, text, stop);
-            PACE_TRY(pace_job_block_add(block, limits, &row));
-        }
-        block->lines++;
-        text = next;
+        const char *begun = text;
+        size_t rows;
+        PACE_TRY(pace_job_block_add_plain(&rows, &text, block, layout, limits, end));
+        if (text > begun) continue;
+        for (size_t i = 0; text < end && i < (rows ? rows : 1); i++)
+            PACE_TRY(add_row(&text, block, layout, limits, end));
     }
     return PACE_OK;
 }

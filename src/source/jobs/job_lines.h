@@ -18,7 +18,7 @@ typedef struct {
 /* What became of a block. Zero-initialise; used again block after block. */
 typedef struct {
     pace_jobs jobs; /* lines count from 0, in the block */
-    PACE_VEC(uint64_t) id_hashes;
+    PACE_VEC(uint64_t) id_keys;
     PACE_VEC(pace_job_reject) rejects; /* ascending lines */
     PACE_VEC(char) scratch;            /* quoted cells of a row */
     uint64_t lines;
@@ -36,6 +36,13 @@ enum { PACE_JOB_PADDING = 64 };
  * PACE_E_MEMORY. */
 pace_status pace_job_block_parse(pace_job_block *block, const pace_job_layout *layout, const pace_job_limits *limits,
                                  const char *text, const char *end) PACE_MUST_CHECK;
+
+/** Adds the rows that *text begins with, a few dozen at most, and moves *text behind them, when each has as many cells
+ * as the header, none is quoted, and all are jobs. Else it adds none, and *rows (0 = not even one is plain) are to be
+ * read one by one. */
+pace_status pace_job_block_add_plain(size_t *rows, const char **text, pace_job_block *block,
+                                     const pace_job_layout *layout, const pace_job_limits *limits,
+                                     const char *end) PACE_MUST_CHECK;
 
 /* A row in the order of roles. */
 typedef struct {

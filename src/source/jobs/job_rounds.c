@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCKS_PER_WORKER = 4, FEWEST_SHARED = 32, SHOWN_ROW_BYTES = 200 };
+enum { BLOCKS_PER_WORKER = 4, FEWEST_SHARED = 128, SHOWN_ROW_BYTES = 200 };
 
 size_t pace_job_workers(void) { return pace_workers(); }
 
@@ -126,7 +126,7 @@ static pace_status find_repeats(void *context, size_t worker, size_t part) {
         pace_job_repeats *repeats = &rounds->repeats[i];
         repeats->count[part] = 0;
         PACE_TRY(pace_job_ids_add_part(repeats->seen.items, &repeats->count[part], &rounds->ids, part,
-                                       rounds->blocks[i].id_hashes.items, rounds->blocks[i].jobs.count));
+                                       rounds->blocks[i].id_keys.items, rounds->blocks[i].jobs.count));
     }
     return PACE_OK;
 }

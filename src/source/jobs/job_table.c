@@ -40,12 +40,20 @@ static pace_status resize(void *column, size_t capacity, size_t size) {
 /* A column that grew before one that could not is merely longer than `capacity` says. */
 static pace_status grow(pace_jobs *jobs) {
     size_t capacity = jobs->capacity ? 2 * jobs->capacity : FEWEST;
-    for (int i = 0; i < PACE_JOB_COLUMNS; i++) PACE_TRY(resize(&jobs->values[i], capacity, sizeof(double)));
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) {
+        PACE_TRY(resize(&jobs->values[i], capacity, sizeof(double)));
+        for (size_t row = jobs->capacity; row < capacity; row++) jobs->values[i][row] = NAN;
+    }
     PACE_TRY(resize(&jobs->architectures, capacity, sizeof *jobs->architectures));
     PACE_TRY(resize(&jobs->ids, capacity, sizeof *jobs->ids));
     PACE_TRY(resize(&jobs->users, capacity, sizeof *jobs->users));
     PACE_TRY(resize(&jobs->lines, capacity, sizeof *jobs->lines));
     jobs->capacity = capacity;
+    return PACE_OK;
+}
+
+pace_status pace_jobs_reserve(pace_jobs *jobs, size_t more) {
+    while (jobs->capacity - jobs->count < more) PACE_TRY(grow(jobs));
     return PACE_OK;
 }
 
@@ -67,7 +75,10 @@ pace_status pace_jobs_add(pace_jobs *jobs, pace_job_text id, pace_job_text user,
     if (row == jobs->capacity) PACE_TRY(grow(jobs));
     PACE_TRY(add_text(&jobs->ids[row], jobs, id));
     PACE_TRY(add_text(&jobs->users[row], jobs, user));
-    for (int i = 0; i < PACE_JOB_COLUMNS; i++) jobs->values[i][row] = values[i];
+    for (int i = 0; i < PACE_JOB_COLUMNS; i++) {
+        jobs->values[i][row] = values[i];
+        jobs->holds[i] |= !isnan(values[i]);
+    }
     jobs->architectures[row] = (uint8_t)architecture;
     jobs->lines[row] = line;
     jobs->count++;

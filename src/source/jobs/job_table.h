@@ -58,10 +58,11 @@ int pace_job_role_named(const char *name);
 typedef struct {
     size_t count, capacity;
     double *values[PACE_JOB_COLUMNS];
-    uint8_t *architectures; /* pace_job_architecture */
-    size_t *ids, *users;    /* offsets into text; SIZE_MAX = none */
-    uint64_t *lines;        /* of the file, from 1; 0 = not from a file */
-    PACE_VEC(char) text;    /* NUL-terminated, back to back */
+    bool holds[PACE_JOB_COLUMNS]; /* false: no number was ever put into the column, all of which is NAN */
+    uint8_t *architectures;       /* pace_job_architecture */
+    size_t *ids, *users;          /* offsets into text; SIZE_MAX = none */
+    uint64_t *lines;              /* of the file, from 1; 0 = not from a file */
+    PACE_VEC(char) text;          /* NUL-terminated, back to back */
 } pace_jobs;
 
 /* A text that need not be terminated; data NULL = none. */
@@ -73,6 +74,8 @@ typedef struct {
 /** Appends a job. `values` has PACE_JOB_COLUMNS numbers; nothing is checked here. Errors: PACE_E_MEMORY. */
 pace_status pace_jobs_add(pace_jobs *jobs, pace_job_text id, pace_job_text user, pace_job_architecture architecture,
                           const double *values, uint64_t line) PACE_MUST_CHECK;
+/** Makes room for so many jobs more, their texts apart. */
+pace_status pace_jobs_reserve(pace_jobs *jobs, size_t more) PACE_MUST_CHECK;
 /** Takes the jobs out for which `dropped` holds; the others keep their order. */
 void pace_jobs_drop(pace_jobs *jobs, const bool *dropped);
 /** Forgets the jobs and keeps the memory. */

@@ -8,7 +8,7 @@
 
 enum {
     FIRST_BYTES = 32 << 10, /* most tables of a few rows are no larger */
-    BLOCK_BYTES = 512 << 10,
+    BLOCK_BYTES = 128 << 10,
     PADDING = PACE_JOB_PADDING /* zeros before and behind the text */
 };
 

@@ -394,4 +394,116 @@ TEST(test_ids) {
     pace_job_ids_free(&ids);
 }
 
+/* Numbers that count in any steps, and those that start where others end: each is new once. */
+TEST(test_ids_that_count) {
+    enum { COUNT = 20000 };
+    static const unsigned shifts[] = {0, 3, 6, 8, 20, 40};
+    uint64_t *keys = calloc(COUNT, sizeof *keys);
+    bool *again = calloc(COUNT, sizeof *again);
+    pace_job_ids ids;
+    assert_true(keys && again);
+    assert_int_equal(pace_job_ids_init(&ids, 0), PACE_OK);
+    for (size_t s = 0; s < PACE_COUNT(shifts); s++) {
+        size_t repeats;
+        for (uint64_t i = 0; i < COUNT; i++) keys[i] = ((s + 1) << 60) + (i << shifts[s]);
+        for (size_t time = 0; time < 2; time++) {
+            assert_int_equal(pace_job_ids_add(again, &repeats, &ids, keys, COUNT), PACE_OK);
+            assert_int_equal(repeats, time * COUNT);
+            for (size_t i = 0; i < COUNT; i++) assert_int_equal(again[i], time);
+        }
+    }
+    pace_job_ids_free(&ids);
+    free(keys);
+    free(again);
+}
+
+static int by_number(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Ids that differ have keys that differ, whether they stand alone or back to back; the number that an id ends in
+ * counts on. */
+TEST(test_keys) {
+    static const char *const forms[] = {"%d",    "%09d", "job-%d", "job-%07d", "%d_", "12345678901234%06d",
+                                        "a%d.b", "%x-"};
+    enum { EACH = 5000, COUNT = EACH * PACE_COUNT(forms) };
+    char *text = malloc(COUNT * 32), *to = text;
+    uint64_t *alone = calloc(COUNT, sizeof *alone), *keys = calloc(COUNT, sizeof *keys);
+    size_t *at = calloc(COUNT, sizeof *at);
+    assert_true(text && alone && keys && at);
+    for (int i = 0; i < COUNT; i++) {
+        at[i] = (size_t)(to - text);
+        to += sprintf(to, forms[i % (int)PACE_COUNT(forms)], i / (int)PACE_COUNT(forms)) + 1;
+        alone[i] = pace_job_id_key(text + at[i], strlen(text + at[i]));
+    }
+    pace_job_id_keys(keys, text, at, COUNT, (size_t)(to - text));
+    assert_memory_equal(alone, keys, COUNT * sizeof *keys);
+    qsort(keys, COUNT, sizeof *keys, by_number);
+    for (int i = 1; i < COUNT; i++) assert_true(keys[i - 1] < keys[i]);
+    assert_true(pace_job_id_key("run-7", 5) == pace_job_id_key("run-1", 5) + 6);
+    free(text);
+    free(alone);
+    free(keys);
+    free(at);
+}
+
+static uint64_t drawn(uint64_t below) {
+    static uint64_t state = 7;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (state >> 33) % below;
+}
+
+/* A number as a table may hold it. */
+static double draw_cell(char *cell) {
+    double value = (double)(1 + drawn(100000)) * pow(10, (double)drawn(10));
+    static const char *const forms[] = {"%.0f",  "%.0f",  "%.0f",  "%.0f.0", "000%.0f",
+                                        "%.17g", "%.16e", " %.0f", "%.0f\t", "+%.0f"};
+    size_t form = drawn(PACE_COUNT(forms) + 2);
+    if (form < PACE_COUNT(forms)) sprintf(cell, forms[form], value);
+    else if (form == PACE_COUNT(forms)) sprintf(cell, "%.0f.%03u", value, (unsigned)drawn(1000));
+    else sprintf(cell, "%u.%014u", 1 + (unsigned)drawn(1000), (unsigned)drawn(1u << 31));
+    return strtod(cell, NULL);
+}
+
+/* Every way to write a number, in rows with and without quotes, gives what the C library reads there. */
+static void check_spellings(const char *line_end) {
+    enum { ROWS = 700 };
+    static double sums[ROWS];
+    char *text = malloc(ROWS * 400), *at = text + sprintf(text, "%.*s%s", (int)strlen(HEADER) - 1, HEADER, line_end);
+    for (int i = 0; i < ROWS; i++) {
+        const char *quote = drawn(20) == 0 ? "\"" : "";
+        unsigned cnodes = 2 + (unsigned)drawn(60);
+        at += sprintf(at, "%sj%d%s,%s,%u", quote, i, quote, drawn(9) ? "ps_worker" : "PS/Worker ", cnodes);
+        sums[i] = cnodes;
+        for (int k = 1; k < PACE_JOB_REQUIRED; k++) {
+            char cell[64];
+            double value = draw_cell(cell);
+            if (k == PACE_JOB_BATCH_SIZE) value = 32, strcpy(cell, "32");
+            sums[i] += value;
+            at += sprintf(at, ",%s", cell);
+        }
+        at += sprintf(at, "%s", i + 1 < ROWS ? line_end : "");
+    }
+    pace_job_reading reading;
+    assert_int_equal(read_text(&reading, text, NULL), PACE_OK);
+    assert_int_equal(reading.jobs, ROWS);
+    assert_int_equal(seen.count, ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        char id[24];
+        snprintf(id, sizeof id, "j%d", i);
+        assert_string_equal(seen.jobs[i].id, id);
+        assert_int_equal(seen.jobs[i].line, 2 + i);
+        assert_int_equal(seen.jobs[i].architecture, PACE_JOB_PS_WORKER);
+        assert_true(seen.jobs[i].sum == sums[i]);
+    }
+    pace_job_reading_free(&reading);
+    free(text);
+}
+
+TEST(test_spellings) {
+    check_spellings("\n");
+    check_spellings("\r\n");
+}
+
 int main(void) { return run_tests_of_file(NULL, NULL); }
