@@ -7,20 +7,6 @@
 
 /* --- questions ---------------------------------------------------------------------------------------------------- */
 
-/* What a question gives each job: its speed-up, the inverse of that, and the standard deviation of its logarithm. */
-typedef struct {
-    double speedup[PACE_JOB_BLOCK], longer[PACE_JOB_BLOCK], spread[PACE_JOB_BLOCK];
-} answered;
-
-PACE_FOR_EACH_CPU
-static void find_speedups(answered *restrict out, const pace_fleet_cohort *restrict cohort,
-                          const double *restrict changed_s, double samples) {
-    for (size_t i = 0; i < cohort->count; i++) {
-        out->speedup[i] = cohort->step_s[i] / changed_s[i] * samples;
-        out->longer[i] = 1 / out->speedup[i];
-    }
-}
-
 /* What a block adds to the answer of a question, and to those of all questions that are the same one for its jobs. */
 typedef struct {
     pace_sum speedup, speedup_error, cnode_speedup, cnode_error, hours, hours_error;
@@ -65,110 +51,142 @@ static void find_tenths(share_tenths *out, const pace_fleet_cohort *cohort) {
     }
 }
 
-/* Speed-ups and their errors in units of a sum. */
+/* What a question gives each job: its speed-up and that one's error in units of a sum, and the GPU-hours of as many
+ * samples. */
 typedef struct {
-    int64_t speedup[PACE_JOB_BLOCK], error[PACE_JOB_BLOCK];
-} answer_units;
+    int64_t units[PACE_JOB_BLOCK][2];
+    double hours[PACE_JOB_BLOCK], hours_error[PACE_JOB_BLOCK];
+} answered;
 
-/* Adds speed-ups and their errors, by job and by cNode, in one pass; false where one is too large for it. */
-PACE_FOR_EACH_CPU
-static bool add_speedups(addition *restrict out, answer_units *restrict units, const answered *restrict a,
-                         const uint64_t *restrict cnodes, size_t count) {
-    uint64_t speedups = 0, errors = 0, low = 0, high = 0, error_low = 0, error_high = 0, beyond = 0;
-    for (size_t i = 0; i < count; i++) {
-        double speedup = a->speedup[i], error = speedup * a->spread[i];
-        uint64_t unit = (uint64_t)pace_sum_nearest(speedup * PACE_SUM_UNITS), times = cnodes[i] & UINT32_MAX;
-        uint64_t error_unit = (uint64_t)pace_sum_nearest(error * PACE_SUM_UNITS);
-        beyond |= (uint64_t) !(speedup < PACE_SUM_MOST_TIMED) | (uint64_t) !(error < PACE_SUM_MOST_TIMED) |
-                  (uint64_t)(cnodes[i] >= PACE_SUM_MOST_TIMES);
-        units->speedup[i] = (int64_t)unit;
-        units->error[i] = (int64_t)error_unit;
-        speedups += unit;
-        errors += error_unit;
-        low += (unit & UINT32_MAX) * times;
-        high += (unit >> 32) * times;
-        error_low += (error_unit & UINT32_MAX) * times;
-        error_high += (error_unit >> 32) * times;
+/* Sums of units, by job, and by cNode in two halves; beyond: a number is too large for them. */
+typedef struct {
+    uint64_t speedup, error, low, high, error_low, error_high, beyond;
+} tally;
+
+static inline __attribute__((always_inline)) void count_job(tally *t, answered *out, const pace_fleet_cohort *cohort,
+                                                            size_t i, pace_job_gain gain, bool alone) {
+    double error = gain.speedup * gain.spread, hours = cohort->hours[i] * gain.longer;
+    uint64_t cnodes = alone ? 1 : cohort->cnodes[i], times = cnodes & UINT32_MAX;
+    uint64_t unit = (uint64_t)pace_sum_nearest(gain.speedup * PACE_SUM_UNITS);
+    uint64_t error_unit = (uint64_t)pace_sum_nearest(error * PACE_SUM_UNITS);
+    t->beyond |= (uint64_t) !(gain.speedup < PACE_SUM_MOST_TIMED) | (uint64_t) !(error < PACE_SUM_MOST_TIMED) |
+                 (uint64_t)(cnodes >= PACE_SUM_MOST_TIMES);
+    t->speedup += unit;
+    t->error += error_unit;
+    if (!alone) {
+        t->low += (unit & UINT32_MAX) * times;
+        t->high += (unit >> 32) * times;
+        t->error_low += (error_unit & UINT32_MAX) * times;
+        t->error_high += (error_unit >> 32) * times;
     }
-    out->speedup.units = (pace_int128)speedups;
-    out->speedup_error.units = (pace_int128)errors;
-    out->cnode_speedup.units = (pace_int128)high * ((pace_int128)1 << 32) + low;
-    out->cnode_error.units = (pace_int128)error_high * ((pace_int128)1 << 32) + error_low;
-    return !beyond;
+    out->units[i][0] = (int64_t)unit;
+    out->units[i][1] = (int64_t)error_unit;
+    out->hours[i] = hours;
+    out->hours_error[i] = hours * gain.spread;
 }
 
-/* The same for numbers of any size. */
-static void add_large_speedups(addition *out, const answered *a, const pace_fleet_cohort *cohort,
-                               const uint8_t *tenth) {
-    double error[PACE_JOB_BLOCK];
-    size_t count = cohort->count;
+static inline __attribute__((always_inline)) tally count_faster_of(answered *restrict out,
+                                                                   const pace_fleet_cohort *restrict cohort,
+                                                                   const pace_job_faster *restrict faster, double sigma,
+                                                                   bool alone) {
+    tally t = {0};
+    for (size_t i = 0; i < cohort->count; i++)
+        count_job(&t, out, cohort, i, pace_job_faster_step(&cohort->elasticities, i, faster, sigma), alone);
+    return t;
+}
+
+/* Jobs of one cNode are asked with a constant, for which the compiler leaves the products out. */
+PACE_FOR_EACH_CPU
+static tally count_faster(answered *out, const pace_fleet_cohort *cohort, const pace_job_faster *faster, double sigma) {
+    return cohort->alone ? count_faster_of(out, cohort, faster, sigma, true)
+                         : count_faster_of(out, cohort, faster, sigma, false);
+}
+
+static inline pace_job_gain changed_gain(double before_s, double after_s, double samples, double spread) {
+    double speedup = before_s / after_s * samples;
+    return (pace_job_gain){speedup, 1 / speedup, spread};
+}
+
+PACE_FOR_EACH_CPU
+static tally count_changed(answered *restrict out, const pace_fleet_cohort *restrict cohort,
+                           const double *restrict changed_s, const double *restrict spread, double samples) {
+    tally t = {0};
+    for (size_t i = 0; i < cohort->count; i++)
+        count_job(&t, out, cohort, i, changed_gain(cohort->step_s[i], changed_s[i], samples, spread[i]), false);
+    return t;
+}
+
+/* Speed-ups of any size. */
+static void add_large(addition *out, const pace_job_gain *gains, const pace_fleet_cohort *cohort,
+                      const uint8_t *tenth) {
     memset(out, 0, sizeof *out);
-    for (size_t i = 0; i < count; i++) error[i] = a->speedup[i] * a->spread[i];
-    pace_sum_add_all(&out->speedup, a->speedup, count);
-    pace_sum_add_all(&out->speedup_error, error, count);
-    pace_sum_add_all_times(&out->cnode_speedup, a->speedup, cohort->cnodes, count);
-    pace_sum_add_all_times(&out->cnode_error, error, cohort->cnodes, count);
-    pace_sum_add_each(out->tenth_speedup, PACE_SHARE_TENTHS, tenth, a->speedup, count);
-    pace_sum_add_each(out->tenth_error, PACE_SHARE_TENTHS, tenth, error, count);
-}
-
-/* In turns, so that no sum waits for the one before. */
-static void add_units_of_tenths(addition *out, const answer_units *units, const uint8_t *tenth, size_t count) {
-    enum { TURNS = 4 };
-    int64_t speedup[TURNS][PACE_SHARE_TENTHS] = {{0}}, error[TURNS][PACE_SHARE_TENTHS] = {{0}};
-    for (size_t i = 0; i < count; i++) {
-        speedup[i % TURNS][tenth[i]] += units->speedup[i];
-        error[i % TURNS][tenth[i]] += units->error[i];
-    }
-    for (int t = 0; t < PACE_SHARE_TENTHS; t++)
-        for (int turn = 0; turn < TURNS; turn++) {
-            out->tenth_speedup[t].units += speedup[turn][t];
-            out->tenth_error[t].units += error[turn][t];
-        }
-}
-
-/* GPU-hours of as many samples. */
-PACE_FOR_EACH_CPU
-static void find_hours(double *restrict hours, double *restrict error, const pace_fleet_cohort *restrict cohort,
-                       const answered *restrict a) {
     for (size_t i = 0; i < cohort->count; i++) {
-        hours[i] = cohort->hours[i] * a->longer[i];
-        error[i] = hours[i] * a->spread[i];
+        double speedup = gains[i].speedup, error = speedup * gains[i].spread;
+        pace_sum_add(&out->speedup, speedup);
+        pace_sum_add(&out->speedup_error, error);
+        pace_sum_add_times(&out->cnode_speedup, speedup, cohort->cnodes[i]);
+        pace_sum_add_times(&out->cnode_error, error, cohort->cnodes[i]);
+        pace_sum_add(&out->tenth_speedup[tenth[i]], speedup);
+        pace_sum_add(&out->tenth_error[tenth[i]], error);
     }
 }
 
-static void add_hours(addition *out, const pace_fleet_cohort *cohort, const answered *a) {
-    double hours[PACE_JOB_BLOCK], error[PACE_JOB_BLOCK];
-    find_hours(hours, error, cohort, a);
-    pace_sum_add_all(&out->hours, hours, cohort->count);
-    pace_sum_add_all(&out->hours_error, error, cohort->count);
+/* Both units of a job at once; in turns, so that no sum waits for the one before. */
+static void add_units_of_tenths(addition *out, const answered *a, const uint8_t *tenth, size_t count) {
+    typedef int64_t pair __attribute__((vector_size(16)));
+    enum { TURNS = 4 };
+    pair sums[TURNS][PACE_SHARE_TENTHS] = {{{0}}};
+    for (size_t i = 0; i < count; i++) {
+        pair units;
+        memcpy(&units, a->units[i], sizeof units);
+        sums[i % TURNS][tenth[i]] += units;
+    }
+    for (int t = 0; t < PACE_SHARE_TENTHS; t++) {
+        pair all = (sums[0][t] + sums[1][t]) + (sums[2][t] + sums[3][t]);
+        out->tenth_speedup[t].units = all[0];
+        out->tenth_error[t].units = all[1];
+    }
+}
+
+static void add_tally(addition *out, const tally *t, bool alone) {
+    out->speedup.units = (pace_int128)t->speedup;
+    out->speedup_error.units = (pace_int128)t->error;
+    out->cnode_speedup.units = alone ? out->speedup.units : (pace_int128)t->high * ((pace_int128)1 << 32) + t->low;
+    out->cnode_error.units =
+        alone ? out->speedup_error.units : (pace_int128)t->error_high * ((pace_int128)1 << 32) + t->error_low;
 }
 
 /* Where resources change and parts follow each other, their shares of the step say all. */
-static void answer(answered *out, const pace_fleet_cohort *cohort, const pace_fleet_question *question, double sigma) {
-    double changed_s[PACE_JOB_BLOCK];
-    if (question->kind != PACE_ASKED_SOFTWARE && question->change.overlap == 0) {
-        pace_job_faster_steps(out->speedup, out->longer, out->spread, &cohort->elasticities, cohort->count,
-                              &question->faster, sigma);
-        return;
-    }
-    pace_job_changed_steps(changed_s, out->spread, &cohort->parts, &cohort->elasticities, cohort->count,
-                           &question->change, sigma, question->spread);
-    find_speedups(out, cohort, changed_s, question->samples);
+static bool is_faster(const pace_fleet_question *question) {
+    return question->kind != PACE_ASKED_SOFTWARE && question->change.overlap == 0;
 }
 
 static void find_addition(addition *out, const pace_fleet_cohort *cohort, const pace_fleet_question *question,
                           double sigma, const share_tenths *tenths) {
     static const uint8_t first_tenth[PACE_JOB_BLOCK];
-    bool of_tenths = tenths && question->kind == PACE_ASKED_HARDWARE;
+    bool of_tenths = tenths && question->kind == PACE_ASKED_HARDWARE, faster = is_faster(question);
     const uint8_t *tenth = of_tenths ? tenths->of[question->resource[0]] : first_tenth;
+    double changed_s[PACE_JOB_BLOCK], spread[PACE_JOB_BLOCK];
     answered a;
-    answer_units units;
-    memset(out, 0, sizeof *out);
-    answer(&a, cohort, question, sigma);
-    if (!add_speedups(out, &units, &a, cohort->cnodes, cohort->count)) add_large_speedups(out, &a, cohort, tenth);
-    else if (of_tenths) add_units_of_tenths(out, &units, tenth, cohort->count);
-    if (tenths) add_hours(out, cohort, &a); /* nobody asks for more of jobs that were moved */
+    if (!faster)
+        pace_job_changed_steps(changed_s, spread, &cohort->parts, &cohort->elasticities, cohort->count,
+                               &question->change, sigma, question->spread);
+    tally t = faster ? count_faster(&a, cohort, &question->faster, sigma)
+                     : count_changed(&a, cohort, changed_s, spread, question->samples);
+    if (t.beyond) {
+        pace_job_gain gains[PACE_JOB_BLOCK];
+        for (size_t i = 0; i < cohort->count; i++)
+            gains[i] = faster ? pace_job_faster_step(&cohort->elasticities, i, &question->faster, sigma)
+                              : changed_gain(cohort->step_s[i], changed_s[i], question->samples, spread[i]);
+        add_large(out, gains, cohort, tenth);
+    } else {
+        add_tally(out, &t, faster && cohort->alone);
+        if (of_tenths) add_units_of_tenths(out, &a, tenth, cohort->count);
+    }
+    if (!tenths) return; /* nobody asks for more of jobs that were moved */
+    out->hours = out->hours_error = (pace_sum){0};
+    pace_sum_add_all(&out->hours, a.hours, cohort->count);
+    pace_sum_add_all(&out->hours_error, a.hours_error, cohort->count);
 }
 
 static void add_as_is(pace_fleet_answer *to, const addition *a, int class) {
@@ -265,17 +283,27 @@ static void conclude_ps(pace_fleet_conclusion *out, const pace_fleet_block *b, c
     pace_sum_add_all(&out->ps_network_speedup, speedup, count);
 }
 
-static void conclude(pace_fleet_conclusion *out, const pace_fleet_block *b, const pace_job_setting *setting,
-                     const pace_job_change *fastest_network) {
-    pace_job_parts parts;
+/* The parts of jobs under an assumption: those they have, where it leaves the machine as it is. */
+static const pace_job_parts *parts_under(pace_job_parts *other, const pace_fleet_block *b,
+                                         const pace_job_setting *as_is, const pace_job_setting *setting) {
+    size_t count = b->as_is.count;
+    if (memcmp(setting->machine.figure, as_is->machine.figure, sizeof as_is->machine.figure) == 0)
+        return &b->as_is.parts;
+    pace_job_parts_as(other, &b->jobs, 0, count, setting, b->architecture, setting->contention == PACE_CONTENTION_ALL);
+    memcpy(other->rows, b->as_is.parts.rows, count * sizeof *other->rows);
+    return other;
+}
+
+static void conclude(pace_fleet_conclusion *out, const pace_fleet_block *b, const pace_job_setting *as_is,
+                     const pace_job_setting *setting, const pace_job_change *fastest_network) {
+    pace_job_parts other;
+    const pace_job_parts *parts = parts_under(&other, b, as_is, setting);
     double weights[PACE_JOB_BLOCK];
     size_t count = b->as_is.count;
-    pace_job_parts_as(&parts, &b->jobs, 0, count, setting, b->architecture, setting->contention == PACE_CONTENTION_ALL);
-    memcpy(parts.rows, b->as_is.parts.rows, count * sizeof *parts.rows);
-    find_weights(weights, out->weights_longest, &parts, b->as_is.cnodes, count);
+    find_weights(weights, out->weights_longest, parts, b->as_is.cnodes, count);
     pace_sum_add_all(&out->weight_share[PACE_LEVEL_JOB], weights, count);
     pace_sum_add_all_times(&out->weight_share[PACE_LEVEL_CNODE], weights, b->as_is.cnodes, count);
-    if (b->architecture == PACE_JOB_PS_WORKER) conclude_ps(out, b, &parts, setting, fastest_network);
+    if (b->architecture == PACE_JOB_PS_WORKER) conclude_ps(out, b, parts, setting, fastest_network);
 }
 
 /* Jobs without weights' traffic say nothing of it under any assumption. */
@@ -289,5 +317,6 @@ void pace_fleet_add_conclusions(pace_fleet *fleet, const pace_fleet_block *b) {
     const pace_fleet_questions *questions = fleet->questions;
     if (!has_weights(&fleet->setting->catalog->schemes[b->architecture])) return;
     for (size_t a = 0; a < questions->assumptions.count; a++)
-        conclude(&fleet->conclusions[a], b, &questions->assumptions.items[a], &questions->fastest_network);
+        conclude(&fleet->conclusions[a], b, fleet->setting, &questions->assumptions.items[a],
+                 &questions->fastest_network);
 }

@@ -59,7 +59,7 @@ void pace_fleet_block_begin(pace_fleet_block *b, const pace_jobs *batch) {
     b->batch = batch;
     for (int c = 0; c < PACE_JOB_COLUMNS; c++) {
         bool needed = c < PACE_JOB_REQUIRED || c == PACE_JOB_GPU_HOURS;
-        b->known[c] = !unasked[c] && (needed || is_known(batch->values[c], batch->count));
+        b->known[c] = !unasked[c] && (needed || (batch->holds[c] && is_known(batch->values[c], batch->count)));
     }
 }
 
@@ -103,6 +103,7 @@ void pace_fleet_block_fill(pace_fleet_block *b, pace_fleet *fleet, pace_job_arch
     memcpy(b->place, place, count * sizeof *place);
     take(b, count, fleet->setting);
     if (!find_usable(usable, b)) take(b, drop(b, fleet, usable), fleet->setting);
+    b->as_is.alone = architecture == PACE_JOB_1W1G; /* of others it is unusable */
     fleet->hours_assumed += find_weights(&b->as_is, b);
     pace_fleet_cohort_weigh(&b->as_is, fleet->setting);
 }

@@ -7,6 +7,7 @@
 /* Jobs in columns, with the model's results. */
 typedef struct {
     size_t count;
+    bool alone; /* each job is of one cNode */
     uint64_t cnodes[PACE_JOB_BLOCK];
     double hours[PACE_JOB_BLOCK], weight_bytes[PACE_JOB_BLOCK], step_s[PACE_JOB_BLOCK];
     pace_job_parts parts;

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+static const double MOST_BOUNDED = 0.69, MARGIN = 0x1p-40; /* ln 2; beyond what rounding does */
+
 /* GPU-hours of as many samples, and by how much they are off. Only jobs that gain are moved; the others keep their
  * architecture. */
 PACE_FOR_EACH_CPU
@@ -18,15 +20,58 @@ static void find_hours(double *restrict after, double *restrict error, const pac
     }
 }
 
-static void count_verdicts(pace_fleet_projection *out, const pace_fleet_cohort *before, const pace_projection *p) {
-    for (size_t i = 0; i < before->count; i++) {
-        bool fits = p->verdict[i] != PACE_PROJECTED_TOO_LARGE;
-        out->verdicts[PACE_LEVEL_JOB][p->verdict[i]]++;
-        out->verdicts[PACE_LEVEL_CNODE][p->verdict[i]] += before->cnodes[i];
-        if (!fits) continue;
+/* Whether a gain holds, and whether there is any, were all off to one side by a factor of e^x. That is asked of bounds
+ * of e^x: the beginning of its series, and the rest of that where e^x is below 2. Only between them is e^x computed. */
+typedef struct {
+    double low, high;
+} bounds;
+
+static inline bounds bounds_of(double x) {
+    double series = 1 + x + x * x / 2 + x * x * x / 6, rest = x * x * x * x / 12;
+    return (bounds){series * (1 - MARGIN), x < MOST_BOUNDED ? (series + rest) * (1 + MARGIN) : INFINITY};
+}
+
+PACE_FOR_EACH_CPU
+static void find_gains(uint64_t *restrict least, uint64_t *restrict most, uint8_t *restrict unclear,
+                       const pace_projection *restrict p, size_t count) {
+    uint64_t surely = 0, perhaps = 0;
+    for (size_t i = 0; i < count; i++) {
+        double throughput = p->throughput_speedup[i];
+        bounds of = bounds_of(PACE_NORMAL_90 * p->spread[i]);
+        uint64_t fits = p->verdict[i] != PACE_PROJECTED_TOO_LARGE;
+        uint64_t holds = throughput > of.high, may_hold = throughput > of.low;
+        uint64_t gains = throughput * of.low > 1, may_gain = throughput * of.high > 1;
+        uint64_t open = fits & ((holds ^ may_hold) | (gains ^ may_gain));
+        unclear[i] = (uint8_t)open;
+        surely += fits & holds & (open ^ 1);
+        perhaps += fits & gains & (open ^ 1);
+    }
+    *least += surely;
+    *most += perhaps;
+}
+
+static void count_gains(pace_fleet_projection *out, const pace_projection *p, size_t count) {
+    uint8_t unclear[PACE_JOB_BLOCK];
+    find_gains(&out->least_gains, &out->most_gains, unclear, p, count);
+    for (size_t i = 0; i < count; i++) {
+        if (PACE_LIKELY(!unclear[i])) continue;
         double throughput = p->throughput_speedup[i], doubt = exp(PACE_NORMAL_90 * p->spread[i]);
         out->least_gains += throughput > doubt;
         out->most_gains += throughput * doubt > 1;
+    }
+}
+
+PACE_FOR_EACH_CPU
+static void count_verdicts(pace_fleet_projection *out, const pace_fleet_cohort *before, const pace_projection *p) {
+    for (unsigned v = 0; v < PACE_PROJECTED_VERDICTS; v++) {
+        uint64_t jobs = 0, cnodes = 0;
+        for (size_t i = 0; i < before->count; i++) {
+            bool here = p->verdict[i] == v;
+            jobs += here;
+            cnodes += here ? before->cnodes[i] : 0;
+        }
+        out->verdicts[PACE_LEVEL_JOB][v] += jobs;
+        out->verdicts[PACE_LEVEL_CNODE][v] += cnodes;
     }
 }
 
@@ -77,6 +122,7 @@ static pace_status add_projected(pace_fleet_projection *out, const pace_fleet_co
     double hours[PACE_JOB_BLOCK], error[PACE_JOB_BLOCK];
     uint16_t fitting[PACE_JOB_BLOCK];
     count_verdicts(out, before, p);
+    count_gains(out, p, before->count);
     find_hours(hours, error, before, p);
     pace_sum_add_all(&out->hours_before, before->hours, before->count);
     pace_sum_add_all(&out->hours_after, hours, before->count);

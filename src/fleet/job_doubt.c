@@ -139,28 +139,6 @@ void pace_job_changed_steps(double *step_s, double *spread, const pace_job_parts
     changed_steps(step_s, spread, parts, before, count, change, sigma, change_sigma);
 }
 
-PACE_FOR_EACH_CPU
-static void faster_steps(double *restrict speedup, double *restrict longer, double *restrict spread,
-                         const pace_job_elasticities *restrict before, size_t count, const pace_job_faster *restrict f,
-                         double sigma) {
-    const double *first = before->of[f->resource[0]], *second = before->of[f->resource[1]];
-    double of_first = f->factor[0], of_second = f->factor[1];
-    for (size_t i = 0; i < count; i++) {
-        double left = 1 - first[i] * (1 - of_first) - second[i] * (1 - of_second), faster = 1 / left;
-        double others = larger(before->squares[i] - square(first[i]) - square(second[i]), 0);
-        double moved = others * square(1 - faster) + square(first[i] * (1 - of_first * faster)) +
-                       square(second[i] * (1 - of_second * faster));
-        speedup[i] = faster;
-        longer[i] = left;
-        spread[i] = sigma * sqrt(moved);
-    }
-}
-
-void pace_job_faster_steps(double *speedup, double *longer, double *spread, const pace_job_elasticities *before,
-                           size_t count, const pace_job_faster *faster, double sigma) {
-    faster_steps(speedup, longer, spread, before, count, faster, sigma);
-}
-
 /* A share s_k moves with x_r by (the part of k that is on r) - s_k E_r. Input, computation and memory are on one
  * resource each, which gives s_k^2 (|E|^2 + 1 - 2 E_r); weights are on three, one of them shared with input. */
 PACE_FOR_EACH_CPU

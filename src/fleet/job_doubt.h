@@ -16,6 +16,8 @@
 
 #include "fleet/job_model.h"
 
+#include <math.h>
+
 typedef struct {
     double of[PACE_JOB_RESOURCES][PACE_JOB_BLOCK]; /* 0 to 1; without overlap those of a job add up to 1 */
     double squares[PACE_JOB_BLOCK];                /* the sum of their squares */
@@ -39,11 +41,23 @@ typedef struct {
     double factor[2];
 } pace_job_faster;
 
-/** The same where resources change and the parts of a step follow each other: the speed-up T/T', T'/T, and the standard
- * deviation of the logarithm of either. The resources' shares E of the step say all: T'/T = 1 - sum E (1 - factor), and
- * what is left of each share is divided by that. */
-void pace_job_faster_steps(double *speedup, double *longer, double *spread, const pace_job_elasticities *before,
-                           size_t count, const pace_job_faster *faster, double sigma);
+/* What a change gives a job: the speed-up T/T', T'/T, and the standard deviation of the logarithm of either. */
+typedef struct {
+    double speedup, longer, spread;
+} pace_job_gain;
+
+/** The same where resources change and the parts of a step follow each other. The resources' shares E of the step say
+ * all: T'/T = 1 - sum E (1 - factor), and what is left of each share is divided by that. */
+static inline pace_job_gain pace_job_faster_step(const pace_job_elasticities *before, size_t job,
+                                                 const pace_job_faster *faster, double sigma) {
+    double first = before->of[faster->resource[0]][job], second = before->of[faster->resource[1]][job];
+    double of_first = faster->factor[0], of_second = faster->factor[1];
+    double longer = 1 - first * (1 - of_first) - second * (1 - of_second), speedup = 1 / longer;
+    double others = before->squares[job] - first * first - second * second, same = 1 - speedup;
+    double left_first = first * (1 - of_first * speedup), left_second = second * (1 - of_second * speedup);
+    double moved = (others > 0 ? others : 0) * (same * same) + left_first * left_first + left_second * left_second;
+    return (pace_job_gain){speedup, longer, sigma * sqrt(moved)};
+}
 
 /* The components of jobs: seconds, shares of their sum, and the standard deviations of the shares. */
 typedef struct {

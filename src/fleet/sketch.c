@@ -102,22 +102,37 @@ typedef struct {
     bool plain; /* no NaN, nothing below 0, no weight of 0 */
 } summary;
 
+static inline int64_t bits_of(double value) {
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double of_bits(int64_t bits) {
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Bits of numbers from 0 on ascend with them, those of NaN are above all; numbers below 0 and a zero with a sign have
+ * bits below 0. Whole numbers are compared without a branch for what is no number. */
 PACE_FOR_EACH_CPU
 static summary summarize(const double *values, const uint64_t *weights, size_t count) {
-    double least = values[0], greatest = values[0], binned = least_vast();
-    uint64_t weight = weights ? 0 : count;
-    bool plain = true;
+    const int64_t lowest = bits_of(least_binned()), vast = bits_of(least_vast());
+    int64_t least = INT64_MAX, greatest = INT64_MIN, binned = vast;
+    uint64_t weight = weights ? 0 : count, weightless = 0;
     for (size_t i = 0; i < count; i++) {
-        plain &= values[i] >= 0;
-        least = values[i] < least ? values[i] : least;
-        binned = values[i] >= least_binned() && values[i] < binned ? values[i] : binned;
-        greatest = values[i] > greatest ? values[i] : greatest;
+        int64_t bits = bits_of(values[i]), in_bin = bits >= lowest ? bits : vast;
+        least = bits < least ? bits : least;
+        greatest = bits > greatest ? bits : greatest;
+        binned = in_bin < binned ? in_bin : binned;
     }
     for (size_t i = 0; weights && i < count; i++) {
-        plain &= weights[i] > 0;
+        weightless |= weights[i] == 0;
         weight += weights[i];
     }
-    return (summary){least, binned, greatest, weight, plain};
+    return (summary){of_bits(least), of_bits(binned), of_bits(greatest), weight,
+                     least >= 0 && greatest <= bits_of(INFINITY) && !weightless};
 }
 
 /* Of values above 0 and not vast, for which there are bins. Zeros fall below all bins. */

@@ -9,10 +9,33 @@ __extension__ typedef unsigned __int128 bits128;
 /* So many are added in 64 bits: 2^10 values below 2^40, and 2^10 products of 2^32 and 2^21. */
 enum { TOGETHER = PACE_SUM_TOGETHER };
 enum { TURNS = 4 }; /* sums that values of one place are added to in turn: none waits for the last */
-static const double UNITS = PACE_SUM_UNITS, MOST_PLAIN = 0x1p40;
+static const double UNITS = PACE_SUM_UNITS, MOST_PLAIN = 0x1p40, MOVED = 0x1.8p52;
 
 static void add_one_by_one(pace_sum *sum, const double *values, const uint64_t *times, size_t count) {
     for (size_t i = 0; i < count; i++) pace_sum_add_times(sum, values[i], times ? times[i] : 1);
+}
+
+/* The bits of a number moved to where its last place is 1, which hold the nearest whole number beside a constant
+ * (pace_sum_nearest()). The constant is taken off once for all. */
+static inline uint64_t bits_of(double moved) {
+    uint64_t bits;
+    memcpy(&bits, &moved, sizeof bits);
+    return bits;
+}
+
+static inline int64_t without_constant(uint64_t bits, size_t count) { return (int64_t)(bits - count * bits_of(MOVED)); }
+
+/* Units of numbers that are small, as shares and factors are; false where one is not. */
+PACE_FOR_EACH_CPU
+static bool add_small(pace_sum *sum, const double *values, size_t count) {
+    uint64_t units = 0, beyond = 0;
+    for (size_t i = 0; i < count; i++) {
+        beyond |= (uint64_t) !(fabs(values[i]) < PACE_SUM_MOST_TIMED);
+        units += bits_of(values[i] * UNITS + MOVED);
+    }
+    if (beyond) return false;
+    sum->units += without_constant(units, count);
+    return true;
 }
 
 /* Whole parts and fractions apart, each exact; the nearest unit is even where two are as near, as in one sum. */
@@ -20,18 +43,24 @@ PACE_FOR_EACH_CPU
 static void add_some(pace_sum *sum, const double *values, size_t count) {
     uint64_t whole = 0, fraction = 0, beyond = 0; /* of signed numbers: they wrap around where they are not used */
     for (size_t i = 0; i < count; i++) {
-        double value = values[i], rounded = (value + 0x1.8p52) - 0x1.8p52;
+        double value = values[i], moved = value + MOVED, rounded = moved - MOVED;
         beyond |= (uint64_t) !(fabs(value) < MOST_PLAIN);
-        whole += (uint64_t)pace_sum_nearest(value);
-        fraction += (uint64_t)pace_sum_nearest((value - rounded) * UNITS);
+        whole += bits_of(moved);
+        fraction += bits_of((value - rounded) * UNITS + MOVED);
     }
-    if (PACE_UNLIKELY(beyond)) add_one_by_one(sum, values, NULL, count);
-    else sum->units += (pace_int128)(int64_t)whole * (INT64_C(1) << PACE_SUM_FRACTION_BITS) + (int64_t)fraction;
+    if (PACE_UNLIKELY(beyond)) {
+        add_one_by_one(sum, values, NULL, count);
+        return;
+    }
+    sum->units += (pace_int128)without_constant(whole, count) * (INT64_C(1) << PACE_SUM_FRACTION_BITS) +
+                  without_constant(fraction, count);
 }
 
 void pace_sum_add_all(pace_sum *sum, const double *values, size_t count) {
-    for (size_t at = 0; at < count; at += TOGETHER)
-        add_some(sum, values + at, count - at < TOGETHER ? count - at : TOGETHER);
+    for (size_t at = 0; at < count; at += TOGETHER) {
+        size_t some = count - at < TOGETHER ? count - at : TOGETHER;
+        if (!add_small(sum, values + at, some)) add_some(sum, values + at, some);
+    }
 }
 
 /* Units below 2^51 in two halves, each times what fits beside it. */

@@ -107,7 +107,6 @@ TEST(test_faster_steps) {
     pace_job_elasticities elasticities;
     pace_job_change before = plain(0);
     double was_s[PACE_JOB_BLOCK], step_s[PACE_JOB_BLOCK], known[PACE_JOB_BLOCK];
-    double speedup[PACE_JOB_BLOCK], longer[PACE_JOB_BLOCK], spread[PACE_JOB_BLOCK];
     draw(&parts);
     pace_job_elasticities_of(&elasticities, &parts, JOBS, 0);
     pace_job_steps(was_s, &parts, JOBS, &before);
@@ -120,11 +119,11 @@ TEST(test_faster_steps) {
                 for (int p = 0; p < PACE_JOB_PARTS; p++)
                     if (pace_job_part_resources[p] == faster.resource[k]) after.factor[p] = faster.factor[k];
             pace_job_changed_steps(step_s, known, &parts, &elasticities, JOBS, &after, sigma, 0);
-            pace_job_faster_steps(speedup, longer, spread, &elasticities, JOBS, &faster, sigma);
             for (size_t i = 0; i < JOBS; i++) {
-                near(speedup[i], was_s[i] / step_s[i], 1e-12 * speedup[i]);
-                near(longer[i], step_s[i] / was_s[i], 1e-12 * longer[i]);
-                near(spread[i], known[i], 1e-9);
+                pace_job_gain gain = pace_job_faster_step(&elasticities, i, &faster, sigma);
+                near(gain.speedup, was_s[i] / step_s[i], 1e-12 * gain.speedup);
+                near(gain.longer, step_s[i] / was_s[i], 1e-12 * gain.longer);
+                near(gain.spread, known[i], 1e-9);
             }
         }
 }
