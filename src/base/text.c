@@ -161,3 +161,12 @@ int pace_natural_order(const char *a, const char *b) {
     if (!*x && !*y) return strcmp(a, b); /* "1" and "01" */
     return *x ? 1 : -1;
 }
+
+char pace_between_names(const char *header, size_t length) {
+    for (size_t i = 0; i < length; i++) {
+        char c = header[i];
+        if (pace_is_alnum(c) || (unsigned char)c >= 0x80 || memchr("_-. /()[]%#*\"'", c, 15)) continue;
+        return memchr(header + i + 1, c, length - i - 1) ? c : '\0';
+    }
+    return '\0';
+}

@@ -23,6 +23,10 @@ bool pace_span_holds(const char *text, size_t length, const char *word);
  * "view". */
 const char *pace_span_listed(const char *text, size_t length, const char *list);
 
+/** The character that a table's names of columns stand between: the first that no name has, if it is there twice; 0 =
+ * none. */
+char pace_between_names(const char *header, size_t length);
+
 static inline bool pace_is_digit(char c) { return (unsigned char)(c - '0') <= 9; }
 
 static inline bool pace_is_alpha(char c) { return (unsigned char)((c | 0x20) - 'a') <= 'z' - 'a'; }

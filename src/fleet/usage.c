@@ -128,7 +128,8 @@ static double or_else(double value, double otherwise) { return isnan(value) ? ot
 static pace_status add_part_without_gpus(pace_usage *usage, const pace_usage_row *row) {
     pace_name job;
     pace_usage_fact *fact;
-    usage->without_gpus++;
+    if (row->number[PACE_USAGE_SHARES] > 0) usage->on_shares++;
+    else usage->without_gpus++;
     const pace_usage_text *part = &row->text[PACE_USAGE_PART], *whole = &row->text[PACE_USAGE_JOB];
     bool alone = part->length == whole->length && memcmp(part->data, whole->data, whole->length) == 0;
     if (!part->length || !whole->length || alone) return PACE_OK;
@@ -144,8 +145,9 @@ static pace_status add_nodes(pace_usage *usage, const pace_usage_run *run, const
     double end_s = isnan(run->end_s) ? run->start_s + run->elapsed_s : run->end_s;
     if (run->state == PACE_STATE_RUNNING) end_s = INFINITY;
     if (!list.length || !run->job || !(run->gpus > 0) || isnan(end_s) || isnan(run->start_s)) return PACE_OK;
-    return pace_usage_nodes_add(&usage->nodes, &usage->names, list,
-                                &(pace_usage_hold){.job = run->job, .start_s = run->start_s, .end_s = end_s});
+    return pace_usage_nodes_add(
+        &usage->nodes, &usage->names, list,
+        &(pace_usage_hold){.job = run->job, .cluster = usage->of, .start_s = run->start_s, .end_s = end_s});
 }
 
 static pace_status add_run(pace_usage *usage, const pace_usage_row *row) {
@@ -231,7 +233,7 @@ static owner owner_of(pace_usage *usage, const pace_usage_row *row) {
     if (row->text[PACE_USAGE_JOB].length || !node.length || usage->nodes.holds.count == 0 ||
         usage->zoneless != row->zoneless)
         return (owner){row->text[PACE_USAGE_JOB], false, false};
-    int count = pace_usage_holder(&job, &usage->nodes, &usage->names, node, row->number[PACE_USAGE_AT]);
+    int count = pace_usage_holder(&job, &usage->nodes, &usage->names, usage->of, node, row->number[PACE_USAGE_AT]);
     return (owner){count == 1 ? text_of(usage, job) : nothing, true, count > 1};
 }
 
@@ -267,6 +269,7 @@ static pace_status gauge_of(pace_usage_gauge **out, pace_usage *usage, const pac
     owner whose = owner_of(usage, row);
     PACE_TRY(name_of(&job, usage, whose.job));
     PACE_TRY(joined_name(&device, usage, "\x1c", row->text[PACE_USAGE_NODE], row->text[PACE_USAGE_DEVICE]));
+    if (usage->of) PACE_TRY(joined_name(&device, usage, "\x19", text_of(usage, usage->of), text_of(usage, device)));
     PACE_TRY(joined_name(&part, usage, "\x1a", text_of(usage, device), row->text[PACE_USAGE_PART]));
     PACE_TRY(joined_name(&both, usage, whose.shared ? "\x1b" : "\x1f", text_of(usage, job), text_of(usage, part)));
     PACE_TRY(slot(&at, &usage->gauge_of, both));
@@ -324,6 +327,7 @@ pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, con
     pace_usage *usage = context;
     pace_usage_text cluster = row->text[PACE_USAGE_CLUSTER];
     pace_name own;
+    usage->of = 0;
     if (!cluster.length) return add_as_named(usage, mapping, row);
     PACE_TRY(name_of(&own, usage, cluster));
     if (!usage->cluster) usage->cluster = own;
@@ -334,5 +338,6 @@ pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, con
         name_with(&other.text[named[i]], room[i], LONGEST, cluster, row->text[named[i]]);
     if (usage->other_clusters++ == 0)
         pace_snprintf(usage->other_cluster, sizeof usage->other_cluster, "%s", pace_usage_name(usage, own));
+    usage->of = own;
     return add_as_named(usage, mapping, &other);
 }

@@ -88,9 +88,11 @@ typedef struct {
     double first_s, last_s;        /* the times of all records */
     uint32_t rows;                 /* runs so far */
     uint64_t without_gpus;         /* runs that neither hold nor ask for GPUs */
+    uint64_t on_shares;            /* those that hold shares of GPUs, nobody says how large */
     uint64_t repeated, impossible; /* rows that were there before; that end before they start */
     uint64_t backwards;            /* jobs that start before they were submitted */
     pace_name cluster;             /* the first that a row names; 0 = none does */
+    pace_name of;                  /* the cluster of the row that is added, where it is another; else 0 */
     uint64_t other_clusters;       /* rows of jobs of others */
     char other_cluster[64];        /* the first of them */
     uint64_t unknown_states;

@@ -118,8 +118,8 @@ static size_t behind_start(const pace_usage_nodes *nodes, pace_name node, double
     return low;
 }
 
-int pace_usage_holder(pace_name *job, pace_usage_nodes *nodes, const pace_names *names, pace_usage_text node,
-                      double at_s) {
+int pace_usage_holder(pace_name *job, pace_usage_nodes *nodes, const pace_names *names, pace_name cluster,
+                      pace_usage_text node, double at_s) {
     pace_name name;
     int count = 0;
     node = short_name(node);
@@ -129,7 +129,7 @@ int pace_usage_holder(pace_name *job, pace_usage_nodes *nodes, const pace_names 
     for (; i > 0 && nodes->holds.items[i - 1].node == name && nodes->holds.items[i - 1].latest_s >= at_s; i--) {
         const pace_usage_hold *one = &nodes->holds.items[i - 1];
         if (steps++ == MOST_STEPS) return 2;
-        if (one->end_s < at_s || (count > 0 && one->job == *job)) continue;
+        if (one->cluster != cluster || one->end_s < at_s || (count > 0 && one->job == *job)) continue;
         *job = one->job;
         if (++count == 2) return 2;
     }

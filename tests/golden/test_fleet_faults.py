@@ -55,6 +55,8 @@ def tables():
     refused(3, ("head.csv", "found none"), put("head.csv", HEAD))
     refused(3, ("program", "is a program"), put("program", b"\x7fELF\x02\x01\x01\x00\x00" + bytes(range(256))))
     refused(3, ("x.csv:1", "cnodes", "--columns"), put("x.csv", "a,b,c\n1,2,3\n"))
+    for between, called in ((";", "semicolons"), ("~", "'~'"), ("|", "'|'")):
+        refused(3, ("between.csv:1", f"separated by {called}", "expected commas"), put("between.csv", (HEAD + GOOD).replace(",", between)))
     refused(3, ("typo.csv:1", "weight_traffic_bytes", "wieght_traffic_bytes"), put("typo.csv", HEAD.replace("weight_t", "wieght_t") + GOOD))
     refused(3, ("two.csv:1", "flop", "--columns"), put("two.csv", HEAD.strip() + ",flop\n" + GOOD.strip() + ",1\n"))
     for name, cells, said in (("negative", {"flop": "-1e12"}, ("flop", "at least 0")), ("nan", {"flop": "many"}, ("flop", "many")),

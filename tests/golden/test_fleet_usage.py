@@ -578,7 +578,7 @@ def test_kubernetes():
 def test_other_separators():
     """Other characters between the cells are found out; where cells hold them (commas of AllocTRES), the file is refused."""
     text = open(sample("sacct.txt")).read()
-    for other in ";\t":
+    for other in ";\t~^!":
         one, two = usage(put("other.txt", text.replace("|", other))), usage(sample("sacct.txt"))
         expect(all(one[key] == two[key] for key in ("gpu_hours", "users", "states", "wait_mean_s")), "separator", other)
     code, out, err = run(put("other.txt", text.replace("|", ",")))
@@ -637,6 +637,11 @@ def test_slices_of_kubernetes():
             pod("c", [{"nvidia.com/gpu": "2"}], "NVIDIA-A100-SXM4-40GB-MIG-2g.10gb"), pod("d", [{"nvidia.com/gpu": "4"}], "NVIDIA-A100-SXM4-40GB")]
     answer = usage(put("pods.json", json.dumps({"apiVersion": "v1", "items": pods})))
     expect(near(answer["gpu_hours"], 5 / 7 + 2 / 4 + 4 / 7 + 4) and answer["jobs"] == 4, "slices", answer["gpu_hours"])
+    # Time slices and memory of a GPU do not say which share they are: told apart from pods that hold none.
+    pods += [pod("e", [{"nvidia.com/gpu.shared": "1"}]), pod("f", [{"aliyun.com/gpu-mem": "8"}, {"cpu": "1"}]), pod("g", [{"cpu": "1"}])]
+    shared = usage(put("pods.json", json.dumps({"apiVersion": "v1", "items": pods})))
+    expect(near(shared["gpu_hours"], answer["gpu_hours"]) and shared["runs_without_gpus"] == 1, "shares", shared["gpu_hours"], shared["runs_without_gpus"])
+    expect("share with others: 2 left out" in json.dumps(shared["warnings"]) and not answer["warnings"], "said", shared["warnings"])
 
 
 def test_public_trace():
@@ -828,6 +833,14 @@ def test_clusters():
     expect(near(answer["gpu_hours"], 48) and near(answer["wait_mean_s"], 2400) and not answer["warnings"], "hours", answer["gpu_hours"])
     counted = usage(path, sample("prometheus.json"))
     expect("no cluster are taken for the first's" in json.dumps(counted["warnings"]), "said", counted["warnings"])
+    # Both have a node n1, the second's held when the first's is free: counters of n1 are of the first's job, whatever the order.
+    rows = ("a|1|a|a|q|COMPLETED|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T01:00:00|01:00:00|gres/gpu=1|gres/gpu=1|n1",
+            "b|1|b|b|q|COMPLETED|2026-01-01T00:00:00|2026-01-01T02:00:00|2026-01-01T05:00:00|03:00:00|gres/gpu=1|gres/gpu=1|n[1-2]")
+    series = {"metric": {"__name__": "DCGM_FI_PROF_GR_ENGINE_ACTIVE", "gpu": "0", "UUID": "GPU-0", "Hostname": "n1"},
+              "values": [[1767225600 + 60 * i, "1"] for i in range(301)]}
+    table = put("nodes.txt", "\n".join((head,) + rows) + "\n")
+    both = usage(table, put("n1.json", answered([series])), "--zone", "+00:00")
+    expect(near(both["gpu_hours"], 4) and 0.95 / 4 < both["judged_share"] <= 1 / 4, "n1 of two clusters", both["gpu_hours"], both["judged_share"])
     one = usage(put("one.txt", "\n".join((head, rows[0])) + "\n"), sample("prometheus.json"))
     expect("no cluster" not in json.dumps(one["warnings"]), "of one cluster nothing is said", one["warnings"])
 

@@ -362,10 +362,14 @@ static void warn_of_runs(pace_report *report, const pace_usage_asked *a) {
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
                          "runs without an end or a duration: %llu, on %.6g GPUs; their GPU-hours are not known",
                          (unsigned long long)a->figures.without_time, a->figures.without_time_gpus);
+    if (u->on_shares)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "runs on GPUs that they share with others: %llu left out, for the records do not say which "
+                         "share is theirs",
+                         (unsigned long long)u->on_shares);
     if (u->other_clusters && u->gauges.count)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
-                         "jobs of several clusters (%s, %s): counters that name a job and no cluster are taken for the "
-                         "first's",
+                         "jobs of several clusters (%s, %s): counters that name no cluster are taken for the first's",
                          pace_usage_name(u, u->cluster), u->other_cluster);
     if (u->unknown_states)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,

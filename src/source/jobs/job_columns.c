@@ -165,12 +165,13 @@ static pace_status find_by_other_names(pace_job_layout *layout, pace_warnings *r
 
 /* One "column" whose name is a line of names. */
 static pace_status check_separator(const pace_job_layout *layout, const char *file, const char *const *names) {
-    const char *between = layout->count == 1 ? strpbrk(names[0], ";\t|") : NULL;
+    char between = layout->count == 1 ? pace_between_names(names[0], strlen(names[0])) : '\0';
+    const char quoted[] = {'\'', between, '\'', '\0'};
     if (!between) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s:1: columns are separated by %s: expected commas", file,
-                     *between == ';'    ? "semicolons"
-                     : *between == '\t' ? "tabs"
-                                        : "'|'");
+                     between == ';'    ? "semicolons"
+                     : between == '\t' ? "tabs"
+                                       : quoted);
 }
 
 static pace_status check_complete(const pace_job_layout *layout, const char *file, const char *const *names) {

@@ -16,42 +16,43 @@ typedef enum {
 } pace_usage_cell;
 
 /* enumerator, name in mapping files, cell */
-#define PACE_USAGE_FIELD_LIST(X)                                                                         \
-    X(JOB, "job", TEXT)                                                                                  \
-    X(PART, "part", TEXT)       /* of a job: a task, a role */                                           \
-    X(LINK, "link", TEXT)       /* what another table calls the job */                                   \
-    X(CLUSTER, "cluster", TEXT) /* that numbers its jobs by itself */                                    \
-    X(USER, "user", TEXT)                                                                                \
-    X(ACCOUNT, "account", TEXT)                                                                          \
-    X(QUEUE, "queue", TEXT)                                                                              \
-    X(TYPE, "type", TEXT) /* of work: a workload, a purpose */                                           \
-    X(GPU, "gpu", TEXT)   /* its model */                                                                \
-    X(NODE, "node", TEXT)                                                                                \
-    X(DEVICE, "device", TEXT) /* of counters: which GPU */                                               \
-    X(SLICE, "slice", TEXT)   /* of it, where it is cut: "3g.20gb"; "part" tells them apart */           \
-    X(STATE, "state", TEXT)                                                                              \
-    X(METRIC, "metric", TEXT) /* of counters in rows of their own: which */                              \
-    X(GPUS, "gpus", NUMBER)   /* held */                                                                 \
-    X(ASKED, "asked", NUMBER) /* GPUs that were asked for, where none are held */                        \
-    X(TIMES, "times", NUMBER) /* what the GPUs are multiplied by: instances of a task */                 \
-    X(TASKS, "tasks", NUMBER) /* of an array that stands in one row: what "list: brackets" counts */     \
-    X(SUBMIT, "submit", TIME)                                                                            \
-    X(START, "start", TIME)                                                                              \
-    X(END, "end", TIME)                                                                                  \
-    X(ELAPSED, "elapsed", DURATION)                                                                      \
-    X(AT, "at", TIME)                 /* of counters */                                                  \
-    X(VALUE, "value", NUMBER)         /* of the metric */                                                \
-    X(BUSY_GPUS, "busy_gpus", NUMBER) /* that one of the job's workers kept busy, on average */          \
-    X(ACTIVE, "active", NUMBER)       /* from here on counters; share of time in which the GPU worked */ \
-    X(GPU_UTIL, "gpu_util", NUMBER)   /* share of time in which any kernel ran */                        \
-    X(SM, "sm", NUMBER)               /* share of multiprocessors with work */                           \
-    X(OCCUPANCY, "occupancy", NUMBER)                                                                    \
-    X(TENSOR, "tensor", NUMBER)   /* share of cycles in which matrix units worked */                     \
-    X(DRAM, "dram", NUMBER)       /* share of cycles in which memory moved data */                       \
-    X(PCIE_TX, "pcie_tx", NUMBER) /* bytes/s */                                                          \
-    X(PCIE_RX, "pcie_rx", NUMBER)                                                                        \
-    X(NVLINK_TX, "nvlink_tx", NUMBER)                                                                    \
-    X(NVLINK_RX, "nvlink_rx", NUMBER)                                                                    \
+#define PACE_USAGE_FIELD_LIST(X)                                                                          \
+    X(JOB, "job", TEXT)                                                                                   \
+    X(PART, "part", TEXT)       /* of a job: a task, a role */                                            \
+    X(LINK, "link", TEXT)       /* what another table calls the job */                                    \
+    X(CLUSTER, "cluster", TEXT) /* that numbers its jobs by itself */                                     \
+    X(USER, "user", TEXT)                                                                                 \
+    X(ACCOUNT, "account", TEXT)                                                                           \
+    X(QUEUE, "queue", TEXT)                                                                               \
+    X(TYPE, "type", TEXT) /* of work: a workload, a purpose */                                            \
+    X(GPU, "gpu", TEXT)   /* its model */                                                                 \
+    X(NODE, "node", TEXT)                                                                                 \
+    X(DEVICE, "device", TEXT) /* of counters: which GPU */                                                \
+    X(SLICE, "slice", TEXT)   /* of it, where it is cut: "3g.20gb"; "part" tells them apart */            \
+    X(STATE, "state", TEXT)                                                                               \
+    X(METRIC, "metric", TEXT)   /* of counters in rows of their own: which */                             \
+    X(GPUS, "gpus", NUMBER)     /* held */                                                                \
+    X(ASKED, "asked", NUMBER)   /* GPUs that were asked for, where none are held */                       \
+    X(TIMES, "times", NUMBER)   /* what the GPUs are multiplied by: instances of a task */                \
+    X(TASKS, "tasks", NUMBER)   /* of an array that stands in one row: what "list: brackets" counts */    \
+    X(SHARES, "shares", NUMBER) /* of GPUs that others hold, too, where nobody says how large they are */ \
+    X(SUBMIT, "submit", TIME)                                                                             \
+    X(START, "start", TIME)                                                                               \
+    X(END, "end", TIME)                                                                                   \
+    X(ELAPSED, "elapsed", DURATION)                                                                       \
+    X(AT, "at", TIME)                 /* of counters */                                                   \
+    X(VALUE, "value", NUMBER)         /* of the metric */                                                 \
+    X(BUSY_GPUS, "busy_gpus", NUMBER) /* that one of the job's workers kept busy, on average */           \
+    X(ACTIVE, "active", NUMBER)       /* from here on counters; share of time in which the GPU worked */  \
+    X(GPU_UTIL, "gpu_util", NUMBER)   /* share of time in which any kernel ran */                         \
+    X(SM, "sm", NUMBER)               /* share of multiprocessors with work */                            \
+    X(OCCUPANCY, "occupancy", NUMBER)                                                                     \
+    X(TENSOR, "tensor", NUMBER)   /* share of cycles in which matrix units worked */                      \
+    X(DRAM, "dram", NUMBER)       /* share of cycles in which memory moved data */                        \
+    X(PCIE_TX, "pcie_tx", NUMBER) /* bytes/s */                                                           \
+    X(PCIE_RX, "pcie_rx", NUMBER)                                                                         \
+    X(NVLINK_TX, "nvlink_tx", NUMBER)                                                                     \
+    X(NVLINK_RX, "nvlink_rx", NUMBER)                                                                     \
     X(POWER, "power", NUMBER) /* W */
 
 typedef enum {

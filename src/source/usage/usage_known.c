@@ -157,11 +157,19 @@ static size_t known(const pace_usage_mapping *m, char *head, size_t length) {
     return known_by_lines(&rows_fit, m, m->separator, head, head + length);
 }
 
+/* What the names of the first line stand between. */
+static char header_separator(char *head, char *end) {
+    char *line = head, *next, *stop;
+    while ((stop = pace_usage_line_end(&next, line, end)) < end && (stop == line || *line == '#')) line = next;
+    return pace_between_names(line, (size_t)(stop - line));
+}
+
 /* A mapping whose columns the header has between other characters, as sacct's with --delimiter. Where the rows have
  * more cells than the header (commas in lists of resources), `out->separator` stays 0. */
 static void find_otherwise(pace_usage_reading *out, const pace_usage_mappings *mappings, char *head, size_t length) {
     size_t most = 0;
-    for (const char *one = "|,;\t"; *one && !begins_as_json(head, length); one++)
+    const char separators[] = {'|', ',', ';', '\t', header_separator(head, head + length), '\0'};
+    for (const char *one = separators; *one && !begins_as_json(head, length); one++)
         PACE_ITEMS (const pace_usage_mapping, m, mappings) {
             bool rows_fit = false;
             if (m->json || m->samples || m->columns || *one == m->separator) continue;

@@ -117,15 +117,16 @@ TEST(nodes_are_held_by_one_job_or_more) {
     assert_int_equal(pace_usage_nodes_add(&nodes, &names, text("n009-ib,10.0.0.1"),
                                           &(pace_usage_hold){.job = two, .start_s = 15, .end_s = 30}),
                      PACE_OK);
-    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n010-ib.cluster"), 12), 1);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, 0, text("n010-ib.cluster"), 12), 1);
     assert_int_equal(found, one);
-    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("login:9400"), 20), 1);
-    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n009-ib"), 16), 2);
-    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n009-ib"), 25), 1);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, 0, text("login:9400"), 20), 1);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, 0, text("n009-ib"), 16), 2);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, 0, text("n009-ib"), 25), 1);
     assert_int_equal(found, two);
-    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("10.0.0.1:9400"), 25), 1);
-    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n12-ib"), 10), 0);
-    assert_int_equal(pace_usage_holder(&found, &nodes, &names, text("n011-ib"), 12), 0);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, 0, text("10.0.0.1:9400"), 25), 1);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, 0, text("n12-ib"), 10), 0);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, 0, text("n011-ib"), 12), 0);
+    assert_int_equal(pace_usage_holder(&found, &nodes, &names, two, text("n010-ib"), 12), 0); /* of another cluster */
     pace_usage_nodes_free(&nodes);
     pace_names_free(&names);
 }
