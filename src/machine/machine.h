@@ -110,12 +110,14 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  *    "dgx-h100", "dgx-h100*8"   of the catalogue, as many nodes
  *    "FILE.yaml", "FILE.yaml*4" the one machine of a file
  *    "a100*4 nvlink=300GB/s"    devices (of the catalogue, or of a file without a machine) of one node and how they are
- *                               joined: nvlink=, xgmi= or pcie= (one device, one direction); latency=3us; launch=10us;
+ *                               joined: nvlink=, xgmi=, pcie= or roce= (one device, one direction); latency=3us; launch=10us;
  *                               host-memory=1TB of a node; for several nodes nodes=2 net=25GB/s (or 200Gb/s; one NIC)
  *                               nics=8 net-latency=5us net-kind=roce net-stream=10Gb/s (one TCP connection). pcie= may
  *                               say sockets=2, and
  *                               peer=no or peer=yes where the driver differs from the device's entry
- *    "dgx-h100*64 net=fat-tree:2:1"   any of these with changes: fat-tree[:LEAF[xPOD]], rails[:NODES],
+ *    "dgx-h100*64 nvlink=2x"    any of these with changes: other rates keep the latency, the share of the peak and the
+ *                               topology of links of their kind, those of another kind keep nothing; "2x" is a factor
+ *    "dgx-h100*64 net=fat-tree:2:1"   fat-tree[:LEAF[xPOD]], rails[:NODES],
  *                               dragonfly:NODESxROUTERS, torus:XxYxZ, switch; behind it the oversubscription
  *    "FILE.xml", "FILE.xml*8"   a node as NCCL dumps it (NCCL_TOPO_DUMP_FILE; machine/topology_xml.h)
  * Nothing is assumed of what joins devices or nodes. Errors: PACE_E_USAGE, PACE_E_MISSING for an unknown name,

@@ -1,5 +1,6 @@
 /* What --on says of a machine: a catalogue name, a file, or devices and how they are joined. */
 #include "machine/device_names.h"
+#include "base/decimal.h"
 #include "base/input.h"
 #include "base/text.h"
 #include "machine/device_resolve.h"
@@ -17,7 +18,6 @@ typedef struct {
     pace_catalog *catalog;
     const char *text;
     pace_doubts doubts; /* of what the text does not say */
-    bool no_peers;      /* its devices reach each other over PCIe through the host's memory alone */
     unsigned given;     /* keys, by their place in `groups` */
     int count;          /* of "NAME*COUNT" */
 } parser;
@@ -34,25 +34,38 @@ static int split_count(char *name) {
     return (int)count;
 }
 
-static pace_status set_rate(const parser *p, double *out, const char *value) {
-    double rate;
-    size_t length = strlen(value);
-    if (pace_parse_rate(&rate, value) && rate > 0 && strspn(value + length - 1, "0123456789."))
-        return pace_fail(PACE_E_USAGE, "%s: a bandwidth of %.40s has no unit: expected %.40sGB/s, %.40sGb/s or another",
-                         p->text, value, value, value);
-    if (!pace_parse_rate(&rate, value) || !(rate > 0))
-        return pace_fail(PACE_E_USAGE, "%s: expected a bandwidth above 0 such as 300GB/s or 200Gb/s, found \"%.40s\"",
+/* "2x": so many times what the machine has. */
+static pace_status set_factor(const parser *p, double *rate, const char *value) {
+    double factor;
+    const char *end = pace_is_digit(*value) || *value == '.' ? pace_number_read(&factor, value) : NULL;
+    if (!end || pace_strcasecmp(end, "x") != 0 || !(factor > 0)) return PACE_E_MISSING;
+    if (!(*rate > 0))
+        return pace_fail(PACE_E_USAGE, "%s: %.40s of a link without a rate: expected a bandwidth such as 300GB/s",
                          p->text, value);
-    if (!pace_rate_is_meant(rate)) return pace_fail(PACE_E_USAGE, "%s: %.40s is beyond any link", p->text, value);
-    *out = rate;
+    *rate *= factor;
     return PACE_OK;
 }
 
-static pace_status set_link(parser *p, pace_link *link, pace_link_kind kind, const char *value, pace_doubt latency) {
-    PACE_TRY(set_rate(p, &link->bytes_per_s, value));
-    link->kind = kind;
-    link->efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
-    if (!(link->latency_s > 0)) link->latency_s = p->doubts.figure[latency];
+static pace_status read_rate(const parser *p, double *rate, const char *value) {
+    size_t length = strlen(value);
+    pace_status status = set_factor(p, rate, value);
+    if (status != PACE_E_MISSING) return status;
+    bool read = pace_parse_rate(rate, value) && *rate > 0;
+    if (read && strspn(value + length - 1, "0123456789."))
+        return pace_fail(PACE_E_USAGE, "%s: a bandwidth of %.40s has no unit: expected %.40sGB/s, %.40sGb/s or another",
+                         p->text, value, value, value);
+    if (read) return PACE_OK;
+    return pace_fail(
+        PACE_E_USAGE,
+        "%s: expected a bandwidth above 0 such as 300GB/s or 200Gb/s, or a factor such as 2x, found \"%.40s\"", p->text,
+        value);
+}
+
+static pace_status set_rate(const parser *p, double *out, const char *value) {
+    double rate = *out;
+    PACE_TRY(read_rate(p, &rate, value));
+    if (!pace_rate_is_meant(rate)) return pace_fail(PACE_E_USAGE, "%s: %.40s is beyond any link", p->text, value);
+    *out = rate;
     return PACE_OK;
 }
 
@@ -96,14 +109,8 @@ static pace_status set_sockets(parser *p, const char *value) {
     return set_whole(p, &p->machine->sockets, value);
 }
 
-static pace_status set_inside(parser *p, pace_link_kind kind, const char *value) {
-    p->machine->switched = kind != PACE_LINK_PCIE;
-    PACE_TRY(set_link(p, &p->machine->inside, kind, value, PACE_DOUBT_LATENCY_INSIDE));
-    return kind == PACE_LINK_PCIE && p->no_peers ? set_peer(p, "no") : PACE_OK;
-}
-
 /* Keys that say the same of a machine. "net" is a rate or, with letters, how switches join nodes. */
-static const char *const groups[][4] = {{"nvlink", "xgmi", "pcie"},
+static const char *const groups[][5] = {{"nvlink", "xgmi", "pcie", "roce"},
                                         {"peer"},
                                         {"sockets"},
                                         {"net"},
@@ -141,16 +148,87 @@ static bool is_given(const parser *p, const char *key) {
     return false;
 }
 
-/* Another kind of network has another latency, unless that is given, whichever word comes first. */
+/* More devices than bricks could join have switches, which add themselves from Hopper on (NVLink SHARP). */
+static pace_status set_multicast(parser *p) {
+    const pace_yaml *yaml;
+    double from;
+    pace_machine *m = p->machine;
+    if (m->inside.kind != PACE_LINK_NVLINK || m->devices <= MOST_JOINED_BY_BRICKS) return PACE_OK;
+    PACE_TRY(pace_catalog_document(&yaml, p->catalog, "topology.yaml"));
+    PACE_TRY(pace_yaml_number(&from, yaml, pace_yaml_get(pace_yaml_root(yaml), "multicast_sm")));
+    m->multicast = m->generation >= from;
+    return PACE_OK;
+}
+
+/* Whose links they are: NVLink joins NVIDIA's devices, xGMI AMD's. */
+static pace_status check_maker(const parser *p, pace_link_kind kind, const pace_device *device) {
+    bool amd = strcmp(device->vendor, "AMD") == 0, nvidia = strcmp(device->vendor, "NVIDIA") == 0;
+    if (!(kind == PACE_LINK_NVLINK ? amd : kind == PACE_LINK_XGMI && nvidia)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: %s= joins devices of %s, and %s is one of %s: expected %s= or pcie=", p->text,
+                     pace_link_kind_names[kind], amd ? "NVIDIA" : "AMD", device->name, device->vendor,
+                     amd ? "xgmi" : "nvlink");
+}
+
+/* Other links than those that the machine has: only its devices, its host and its network stay. */
+static pace_status replace_inside(parser *p, pace_link_kind kind) {
+    pace_machine *m = p->machine;
+    pace_device_catalog devices;
+    const pace_device *device = NULL;
+    PACE_TRY(pace_device_catalog_load(&devices, p->catalog));
+    pace_status status = pace_device_resolve(&device, &devices, m->device, 0);
+    bool staged = status == PACE_OK && kind == PACE_LINK_PCIE && device->peers_over_nvlink;
+    if (status == PACE_OK) status = check_maker(p, kind, device);
+    pace_device_catalog_free(&devices);
+    m->inside.kind = kind;
+    m->inside.bytes_per_s = 0;
+    m->inside.efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
+    if (staged) m->inside.efficiency *= p->doubts.figure[PACE_DOUBT_STAGED_SHARE];
+    if (!is_given(p, "latency")) m->inside.latency_s = p->doubts.figure[PACE_DOUBT_LATENCY_INSIDE];
+    m->switched = kind != PACE_LINK_PCIE;
+    m->multicast = false;
+    m->mesh_devices = m->sockets = 0;
+    m->hop_inside = m->socket_share = m->brick_bytes_per_s = 0;
+    memset(m->bricks, 0, sizeof m->bricks);
+    return status == PACE_OK ? set_multicast(p) : status;
+}
+
+/* Faster links of the kind that a machine has reach the same share of their peak, with the same latency, and join the
+ * same devices. */
+static pace_status set_inside(parser *p, pace_link_kind kind, const char *value) {
+    pace_machine *m = p->machine;
+    bool same = m->inside.kind == kind;
+    double before = m->inside.bytes_per_s;
+    if (!same) PACE_TRY(replace_inside(p, kind));
+    PACE_TRY(set_rate(p, &m->inside.bytes_per_s, value));
+    if (same) m->brick_bytes_per_s *= m->inside.bytes_per_s / before;
+    return PACE_OK;
+}
+
+static pace_status set_between(parser *p, const char *value) {
+    pace_link *link = &p->machine->between;
+    if (p->machine->nics == 0) p->machine->nics = 1;
+    if (!link->kind) link->kind = PACE_LINK_INFINIBAND;
+    if (!(link->efficiency > 0)) link->efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
+    if (!(link->latency_s > 0)) link->latency_s = p->doubts.figure[PACE_DOUBT_LATENCY_BETWEEN];
+    return set_rate(p, &link->bytes_per_s, value);
+}
+
+/* Another kind of network has another share of its peak, latency and rate of a connection, unless they are given,
+ * whichever word comes first. */
 static pace_status set_net_kind(parser *p, const char *value) {
-    pace_link *between = &p->machine->between;
-    pace_link_kind before = between->kind;
-    between->kind = pace_link_kind_find(value);
-    if (between->kind <= PACE_LINK_PCIE)
+    pace_machine *m = p->machine;
+    pace_link_kind kind = pace_link_kind_find(value);
+    bool tcp = kind == PACE_LINK_TCP;
+    if (kind <= PACE_LINK_PCIE)
         return pace_fail(PACE_E_USAGE, "%s: expected net-kind= infiniband, roce, efa, tcp or aries, found \"%.40s\"",
                          p->text, value);
-    if (between->kind == PACE_LINK_TCP && before != PACE_LINK_TCP && !is_given(p, "net-latency"))
-        between->latency_s = p->doubts.figure[PACE_DOUBT_LATENCY_TCP];
+    if (kind == m->between.kind) return PACE_OK;
+    m->between.kind = kind;
+    m->between.efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
+    m->plain_between = false;
+    if (!is_given(p, "net-latency"))
+        m->between.latency_s = p->doubts.figure[tcp ? PACE_DOUBT_LATENCY_TCP : PACE_DOUBT_LATENCY_BETWEEN];
+    if (!is_given(p, "net-stream")) m->stream_bytes_per_s = tcp ? p->doubts.figure[PACE_DOUBT_TCP_STREAM] : 0;
     return PACE_OK;
 }
 
@@ -162,15 +240,12 @@ static pace_status set_option(parser *p, char *word, bool counted) {
     *value++ = '\0';
     PACE_TRY(take_key(p, word, value, counted));
     pace_link_kind kind = pace_link_kind_find(word);
-    if (kind == PACE_LINK_NVLINK || kind == PACE_LINK_XGMI || kind == PACE_LINK_PCIE) return set_inside(p, kind, value);
+    if (kind == PACE_LINK_NVLINK || kind == PACE_LINK_XGMI || kind == PACE_LINK_PCIE || kind == PACE_LINK_ROCE)
+        return set_inside(p, kind, value);
     if (strcmp(word, "peer") == 0) return set_peer(p, value);
     if (strcmp(word, "sockets") == 0) return set_sockets(p, value);
     if (strcmp(word, "net") == 0 && pace_is_lower(*value)) return pace_network_parse(&m->network, p->catalog, m, value);
-    if (strcmp(word, "net") == 0) {
-        if (m->nics == 0) m->nics = 1;
-        return set_link(p, &m->between, m->between.kind ? m->between.kind : PACE_LINK_INFINIBAND, value,
-                        PACE_DOUBT_LATENCY_BETWEEN);
-    }
+    if (strcmp(word, "net") == 0) return set_between(p, value);
     if (strcmp(word, "net-kind") == 0) return set_net_kind(p, value);
     if (strcmp(word, "host-memory") == 0) return set_bytes(p, &m->host_memory_bytes, value);
     if (strcmp(word, "net-stream") == 0) return set_rate(p, &m->stream_bytes_per_s, value);
@@ -179,10 +254,11 @@ static pace_status set_option(parser *p, char *word, bool counted) {
     if (strcmp(word, "launch") == 0) return set_time(p, &m->launch_s, value);
     if (strcmp(word, "nodes") == 0) return set_whole(p, &m->nodes, value);
     if (strcmp(word, "nics") == 0) return set_whole(p, &m->nics, value);
-    return pace_fail(PACE_E_USAGE,
-                     "%s: unknown key \"%.40s\": expected nvlink, xgmi, pcie, peer, sockets, latency, launch, nodes, "
-                     "net, nics, net-kind, net-stream, net-latency or host-memory",
-                     p->text, word);
+    return pace_fail(
+        PACE_E_USAGE,
+        "%s: unknown key \"%.40s\": expected nvlink, xgmi, pcie, roce, peer, sockets, latency, launch, nodes, "
+        "net, nics, net-kind, net-stream, net-latency or host-memory",
+        p->text, word);
 }
 
 /* A device of the catalogue, or of a file ("FILE.yaml", "FILE.yaml:NAME"). */
@@ -198,7 +274,6 @@ static pace_status find_device(parser *p, const char *name) {
             pace_snprintf(p->machine->device, sizeof p->machine->device, "%.*s:%s", (int)path, name, device->name);
         else pace_snprintf(p->machine->device, sizeof p->machine->device, "%s", device->name);
         p->machine->generation = device->generation;
-        p->no_peers = device->peers_over_nvlink;
     }
     pace_device_catalog_free(&devices);
     if (status != PACE_OK) return status;
@@ -227,18 +302,6 @@ static pace_status check_joined(const parser *p) {
                      m->devices, names);
 }
 
-/* More devices than bricks could join have switches, which add themselves from Hopper on (NVLink SHARP). */
-static pace_status set_multicast(parser *p) {
-    const pace_yaml *yaml;
-    double from;
-    pace_machine *m = p->machine;
-    if (m->inside.kind != PACE_LINK_NVLINK || m->devices <= MOST_JOINED_BY_BRICKS) return PACE_OK;
-    PACE_TRY(pace_catalog_document(&yaml, p->catalog, "topology.yaml"));
-    PACE_TRY(pace_yaml_number(&from, yaml, pace_yaml_get(pace_yaml_root(yaml), "multicast_sm")));
-    m->multicast = m->generation >= from;
-    return PACE_OK;
-}
-
 static pace_status of_device(parser *p, const char *name, int count, char *options) {
     pace_machine *m = p->machine;
     char *rest = NULL;
@@ -252,9 +315,6 @@ static pace_status of_device(parser *p, const char *name, int count, char *optio
     PACE_TRY(find_device(p, name));
     for (char *word = strtok_r(options, " ,", &rest); word; word = strtok_r(NULL, " ,", &rest))
         PACE_TRY(set_option(p, word, false));
-    if (m->between.kind == PACE_LINK_TCP && !(m->stream_bytes_per_s > 0))
-        m->stream_bytes_per_s = p->doubts.figure[PACE_DOUBT_TCP_STREAM];
-    PACE_TRY(set_multicast(p));
     return check_joined(p);
 }
 
@@ -343,11 +403,13 @@ static pace_status split_words(int *count, char **options, char *words, const ch
                      MOST_COUNTED);
 }
 
-/* A machine that was changed has no name of its own: the changes belong to it. */
+/* A machine that was changed has no name of its own: the changes belong to it, and come before its source. */
 static void add_changes(pace_machine *m, const char *changes) {
-    char name[sizeof m->name];
+    char name[sizeof m->name], source[sizeof m->source];
     pace_snprintf(name, sizeof name, "%s %s", m->name, changes);
+    pace_snprintf(source, sizeof source, "%s as given; the rest: %s", changes, m->source);
     memcpy(m->name, name, sizeof name);
+    memcpy(m->source, source, sizeof source);
 }
 
 pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const char *text) {
