@@ -16,11 +16,13 @@ static const char *collective_of(const batch_change *c, const pace_launch *launc
     return pace_names_text(&graph->names, graph->exchanges.items[launch->exchange - 1].collective);
 }
 
-/* Activations go all-to-all (embeddings, experts) or from stage to stage; what is reduced, gathered and scattered are
- * gradients and parameters. */
-static bool exchanges_activations(const char *collective) {
+/* Of a recording activations are taken to go all-to-all (embeddings, experts) or from stage to stage; what is reduced,
+ * gathered and scattered, to be gradients and parameters. A model's exchanges are known. */
+static bool exchanges_activations(const batch_change *c, const pace_launch *launch) {
     static const char *const names[] = {"alltoall", "send", "recv", "sendrecv"};
-    return pace_word_number(names, PACE_COUNT(names), collective) >= 0;
+    unsigned role = c->variant->graph.exchanges.items[launch->exchange - 1].role;
+    if (role != PACE_ROLE_UNKNOWN) return role == PACE_ROLE_ACTIVATION;
+    return pace_word_number(names, PACE_COUNT(names), collective_of(c, launch)) >= 0;
 }
 
 /* `doubt` PACE_DOUBTS = none. */
@@ -32,9 +34,10 @@ static void grow(batch_change *c, uint32_t number, pace_doubt doubt) {
 
 static void change_exchange(batch_change *c, uint32_t number) {
     const pace_launch *launch = &c->variant->graph.launches.items[number];
-    if (!exchanges_activations(collective_of(c, launch))) return;
-    c->variant->graph.exchanges.items[launch->exchange - 1].bytes *= c->factor;
-    grow(c, number, PACE_DOUBT_BATCH_EXCHANGE);
+    if (!exchanges_activations(c, launch)) return;
+    pace_graph_exchange *exchange = &c->variant->graph.exchanges.items[launch->exchange - 1];
+    exchange->bytes *= c->factor;
+    grow(c, number, exchange->role == PACE_ROLE_UNKNOWN ? PACE_DOUBT_BATCH_EXCHANGE : PACE_DOUBTS);
 }
 
 /* Which size of a matrix product counts samples. One that a pass names has the forward product's sizes (step/op.h), one
@@ -60,8 +63,15 @@ static unsigned reduction_size(const batch_change *c, const pace_op *op, uint32_
     return bias ? 1 : 0;
 }
 
-static unsigned size_of(const batch_change *c, const pace_op *op, uint32_t node, bool *sure) {
+static unsigned size_of(const batch_change *c, uint32_t number, const pace_op *op, uint32_t node, bool *sure) {
+    bool product = op->family == PACE_OP_GEMM;
     *sure = true;
+    switch ((pace_samples)c->variant->graph.launches.items[number].samples) {
+    case PACE_SAMPLES_FIRST: return product && op->pass != PACE_PASS_FORWARD ? 1 : pace_op_sample_size(op);
+    case PACE_SAMPLES_ROWS: return product ? 1 : 0;
+    case PACE_SAMPLES_SUMMED: return product ? 3 : 1;
+    default: break;
+    }
     if (op->family == PACE_OP_GEMM) return gemm_size(c, op, node, sure);
     if (op->family == PACE_OP_REDUCTION) return reduction_size(c, op, node);
     return pace_op_sample_size(op);
@@ -78,7 +88,9 @@ static bool grows(const batch_change *c, uint32_t number, const pace_op *op) {
     const pace_graph *original = c->variant->original;
     uint32_t node = original->launches.items[c->variant->launches[number].part].node;
     pace_op_shapes shapes;
-    if (pace_node_updates(original, node) || pace_node_accumulates(original, node)) return false;
+    if (launch->samples == PACE_SAMPLES_NONE || pace_node_updates(original, node) ||
+        pace_node_accumulates(original, node))
+        return false;
     if (op && op->family == PACE_OP_OPTIMIZER) return false;
     if (launch->kind != PACE_TASK_KERNEL) return op && divides(c, op);
     return !pace_node_shapes(&shapes, original, node) || !pace_tensor_roles_only(&c->roles, &shapes);
@@ -99,7 +111,7 @@ static pace_status change_launch(batch_change *c, uint32_t number) {
     }
     pace_op op = *present;
     uint32_t node = c->variant->original->launches.items[c->variant->launches[number].part].node;
-    pace_op_scale_size(&op, size_of(c, &op, node, &sure), c->factor);
+    pace_op_scale_size(&op, size_of(c, number, &op, node, &sure), c->factor);
     grow(c, number, sure ? PACE_DOUBTS : PACE_DOUBT_BATCH_UNKNOWN);
     return pace_variant_set_op(c->variant, number, &op);
 }

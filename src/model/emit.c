@@ -107,6 +107,12 @@ void pace_emit_op(pace_lowering *to, const char *names, pace_op op) {
     pace_emit_close(to);
 }
 
+void pace_emit_sized_op(pace_lowering *to, pace_samples samples, const char *names, pace_op op) {
+    to->samples = (uint8_t)samples;
+    pace_emit_op(to, names, op);
+    to->samples = PACE_SAMPLES_UNKNOWN;
+}
+
 void pace_emit_backward_op(pace_lowering *to, const char *function, const char *names, pace_op op) {
     pace_emit_open_backward(to, function);
     pace_emit_op(to, names, op);
@@ -145,6 +151,7 @@ static uint32_t add_launch(pace_lowering *to, const pace_op *op, uint32_t stream
     pace_launch *launch = &to->graph->launches.items[number];
     launch->call = to->call;
     launch->adapts = to->adapts;
+    launch->samples = to->samples ? to->samples : PACE_SAMPLES_FIRST;
     launch->same_call = to->call && to->captured++ > 0;
     if (copy && !to->call) launch->call = pace_emit_name(to, "cudaMemcpyAsync");
     if (to->dispatches && !to->call) launch->call = pace_emit_name(to, "dispatch");
@@ -187,7 +194,10 @@ void pace_emit_flush(pace_lowering *to) {
         op->size[1] = op->read_bytes / tensor_bytes;
         op->size[2] = op->write_bytes / tensor_bytes;
     }
+    uint8_t next = to->samples;
+    to->samples = to->fused_parameters ? PACE_SAMPLES_NONE : PACE_SAMPLES_FIRST;
     if (to->fused_count > 0) issue(to, op);
+    to->samples = next;
     to->fused_count = 0;
 }
 
@@ -212,6 +222,7 @@ static void fuse(pace_lowering *to, const pace_op *op) {
                            .write_bytes = writes};
     }
     to->fused_last_bytes = op->write_bytes;
+    to->fused_parameters = to->samples == PACE_SAMPLES_NONE && (to->fused_count == 0 || to->fused_parameters);
     to->fused_count++;
 }
 

@@ -61,6 +61,7 @@ typedef struct pace_lowering {
     pace_op fused;
     unsigned fused_count;
     double fused_last_bytes; /* written by its last operation */
+    bool fused_parameters;   /* all of it is PACE_SAMPLES_NONE */
     bool keeps;              /* what is written now is read again later */
     bool apart;              /* what is launched now is not of what the compiler fuses */
 
@@ -71,6 +72,7 @@ typedef struct pace_lowering {
     bool *needs_gradient;
     bool frozen;      /* the layer at hand: its parameters get no gradient */
     bool adapts;      /* it is an adapter's */
+    uint8_t samples;  /* pace_samples of what is emitted; 0 = the family's first */
     uint32_t *copies; /* of activations of the block that ends there: to the host, then back; PACE_NO_LAUNCH = none */
     uint32_t *pulls;  /* that bring its (block's) parameters; PACE_NO_LAUNCH = none do, or they are here */
     pace_gradient_bucket bucket, expert_bucket; /* gradients not yet exchanged */
@@ -97,6 +99,8 @@ void pace_emit_host(pace_lowering *to, const char *name);
 /** An operator with one launch; "aten::to > aten::copy_" is the second within the first. */
 void pace_emit_op(pace_lowering *to, const char *names, pace_op op);
 /** The same within a backward function ("AddmmBackward0"). */
+/** The same, where another size than the family's first counts samples, or none does. */
+void pace_emit_sized_op(pace_lowering *to, pace_samples samples, const char *names, pace_op op);
 void pace_emit_backward_op(pace_lowering *to, const char *function, const char *names, pace_op op);
 /** Autograd's two levels around a backward function ("AddmmBackward0"). */
 void pace_emit_open_backward(pace_lowering *to, const char *name);

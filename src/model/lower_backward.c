@@ -76,7 +76,9 @@ static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
     bool cast = pace_config_is_amp(to->config) && view->bytes == 2 && !to->frozen;
     if (!cast || !(view->layer->parameters > 0)) return;
     to->apart = true;
+    to->samples = PACE_SAMPLES_NONE;
     cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
+    to->samples = PACE_SAMPLES_UNKNOWN;
     to->apart = false;
 }
 
@@ -85,7 +87,9 @@ static void add_to_tied(pace_lowering *to, const layer_view *view) {
     const double *option = view->layer->option;
     double filter = option[PACE_OPTION_KERNEL] * option[PACE_OPTION_KERNEL_WIDTH] / option[PACE_OPTION_GROUPS];
     double weight = view->layer->shape.channels * view->input->shape.channels * filter;
-    if (!to->frozen) pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", weight, 2, 1, view->bytes));
+    if (!to->frozen)
+        pace_emit_sized_op(to, PACE_SAMPLES_NONE, "aten::add_",
+                           pace_emit_elementwise(to, "add", weight, 2, 1, view->bytes));
 }
 
 void pace_backward_convolution(pace_lowering *to, const layer_view *view) {
@@ -124,7 +128,9 @@ static bool forms_weights(const pace_lowering *to) { return to->turn.pass != PAC
 static void accumulate_linear(pace_lowering *to, const layer_view *view, double n, double k) {
     bool bias = view->layer->option[PACE_OPTION_BIAS] > 0, tied = pace_lower_is_tied(view->layer);
     bool copy = tied && pace_lower_has_tied_copy(to);
-    if (tied && !copy) pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n * k, 2, 1, view->bytes));
+    if (tied && !copy)
+        pace_emit_sized_op(to, PACE_SAMPLES_NONE, "aten::add_",
+                           pace_emit_elementwise(to, "add", n * k, 2, 1, view->bytes));
     if (bias) accumulate(to, n);
     if (!tied || copy) accumulate(to, n * k);
 }
@@ -140,8 +146,10 @@ void pace_backward_linear(pace_lowering *to, const layer_view *view) {
     if (view->wants && inputs)
         pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, m, k, n, view->bytes)));
     if (weights)
-        pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, n, k, m, view->bytes)));
-    if (bias && weights) pace_emit_op(to, "aten::sum", pace_emit_sums(to, n, m, view->bytes));
+        pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::mm",
+                           pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, n, k, m, view->bytes)));
+    if (bias && weights)
+        pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::sum", pace_emit_sums(to, n, m, view->bytes));
     if (inputs) pace_backward_give(to, view);
     pace_emit_close_backward(to);
     if (inputs && view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1 && is_last_to_read(to, view))
@@ -177,7 +185,7 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, view->bytes));
     if (!to->frozen) {
         pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, view->bytes));
-        pace_emit_op(to, "aten::sum", pace_emit_sums(to, columns, rows, view->bytes));
+        pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::sum", pace_emit_sums(to, columns, rows, view->bytes));
     }
     pace_emit_close_backward(to);
     pace_backward_keep(to, view);
@@ -251,13 +259,14 @@ static void embedding_gradient(pace_lowering *to, const layer_view *view, double
     pace_emit_open_backward(to, "EmbeddingBackward0");
     pace_emit_open(to, "aten::embedding_backward");
     pace_emit_open(to, "aten::embedding_dense_backward");
-    pace_emit_op(to, "aten::zeros", pace_emit_copy(to, "fill", table, view->bytes));
+    pace_emit_sized_op(to, PACE_SAMPLES_NONE, "aten::zeros", pace_emit_copy(to, "fill", table, view->bytes));
     pace_emit_launch(to, pace_lower_embedding(to, view->layer, PACE_PASS_BACKWARD, view->bytes));
     pace_emit_close(to);
     pace_emit_close(to);
     pace_emit_close_backward(to);
     if (view->layer->option[PACE_OPTION_TIED] > 0)
-        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", table, 2, 1, view->bytes));
+        pace_emit_sized_op(to, PACE_SAMPLES_NONE, "aten::add_",
+                           pace_emit_elementwise(to, "add", table, 2, 1, view->bytes));
     else accumulate(to, table);
 }
 
@@ -268,8 +277,8 @@ void pace_backward_embedding(pace_lowering *to, const layer_view *view) {
 void pace_backward_positions(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "AddBackward0");
     if (!to->frozen)
-        pace_emit_op(to, "aten::sum", /* over the samples */
-                     pace_emit_sums(to, view->elements / to->batch, to->batch, view->bytes));
+        pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::sum",
+                           pace_emit_sums(to, view->elements / to->batch, to->batch, view->bytes));
     pace_backward_give(to, view);
     pace_emit_close_backward(to);
     embedding_gradient(to, view, view->layer->shape.channels);
@@ -430,8 +439,10 @@ void pace_backward_lstm(pace_lowering *to, const layer_view *view) {
         }
         if (view->wants || i >= directions)
             pace_emit_launch(to, pace_emit_gemm(to, 1, rows, width, 4 * hidden, view->bytes));
+        to->samples = PACE_SAMPLES_SUMMED;
         pace_emit_launch(to, pace_emit_gemm(to, 1, 4 * hidden, width, rows, view->bytes));
         pace_emit_launch(to, pace_emit_gemm(to, 1, 4 * hidden, hidden, rows, view->bytes));
+        to->samples = PACE_SAMPLES_UNKNOWN;
     }
     pace_emit_close(to);
     pace_backward_give(to, view);
@@ -444,11 +455,11 @@ static void grouped_back(pace_lowering *to, const pace_layer *layer, const pace_
                          int bytes) {
     pace_emit_open_backward(to, "GroupedMmBackward0");
     if (forms_inputs(to))
-        pace_emit_op(to, "aten::_grouped_mm",
-                     pace_emit_in_segment(to, layer, pace_emit_gemm(to, size->groups, size->each, k, n, bytes)));
+        pace_emit_sized_op(to, PACE_SAMPLES_ROWS, "aten::_grouped_mm",
+                           pace_emit_in_segment(to, layer, pace_emit_gemm(to, size->groups, size->each, k, n, bytes)));
     if (forms_weights(to))
-        pace_emit_op(to, "aten::_grouped_mm",
-                     pace_emit_in_segment(to, layer, pace_emit_gemm(to, size->groups, n, k, size->each, bytes)));
+        pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::_grouped_mm",
+                           pace_emit_in_segment(to, layer, pace_emit_gemm(to, size->groups, n, k, size->each, bytes)));
     pace_emit_close_backward(to);
 }
 
@@ -468,8 +479,10 @@ static void expert_weights(pace_lowering *to, const layer_view *view, const pace
     double ffn = option[PACE_OPTION_FFN] / to->config->tp, in = view->input->shape.channels;
     grouped_back(to, view->layer, size, in, ffn, view->bytes);
     grouped_back(to, view->layer, size, option[PACE_OPTION_GATED] > 0 ? 2 * ffn : ffn, in, view->bytes);
+    to->samples = PACE_SAMPLES_SUMMED;
     pace_emit_backward_op(to, "MmBackward0", "aten::mm",
                           pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, view->bytes));
+    to->samples = PACE_SAMPLES_UNKNOWN;
     cast_parameters_back(to, view);
     accumulate_experts(to, view);
 }
@@ -511,7 +524,8 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "MmBackward0");
     pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, tokens, in, option[PACE_OPTION_EXPERTS], bytes));
     if (forms_weights(to))
-        pace_emit_op(to, "aten::mm", pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, bytes));
+        pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::mm",
+                           pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, bytes));
     pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", tokens * in, 2, 1, bytes));
     pace_backward_give(to, view);
     pace_emit_close_backward(to);

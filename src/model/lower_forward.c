@@ -44,7 +44,9 @@ static void cast_inputs(pace_lowering *to, const layer_view *view) {
         uint32_t from = to->model->inputs.items[layer->first_input + i];
         cast(to, pace_emit_elements(to, &to->model->layers.items[from].shape), to->bytes[from], view->bytes);
     }
+    to->samples = PACE_SAMPLES_NONE;
     if (view->bytes == 2 && layer->parameters > 0) cast(to, pace_lower_parameters(to, layer), 4, 2);
+    to->samples = PACE_SAMPLES_UNKNOWN;
 }
 
 void pace_forward_convolution(pace_lowering *to, const layer_view *view) {
@@ -322,15 +324,15 @@ void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::index", pace_emit_copy(to, "gather", size.rows * in, view->bytes));
     pace_lower_dispatch(to, &size, in, view->bytes);
     pace_lower_widen(to, view->layer, size.groups * (up + ffn) * in);
-    pace_emit_op(to, "aten::_grouped_mm",
-                 pace_emit_in_segment(to, view->layer,
-                                      pace_emit_gemm(to, size.groups, size.each, up, in, view->bytes)));
+    pace_emit_sized_op(to, PACE_SAMPLES_ROWS, "aten::_grouped_mm",
+                       pace_emit_in_segment(to, view->layer,
+                                            pace_emit_gemm(to, size.groups, size.each, up, in, view->bytes)));
     pace_emit_op(to, gated ? "aten::silu" : "aten::gelu",
                  pace_emit_elementwise(to, gated ? "silu" : "gelu", inner, 1, 1, view->bytes));
     if (gated) pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", inner, 2, 1, view->bytes));
-    pace_emit_op(to, "aten::_grouped_mm",
-                 pace_emit_in_segment(to, view->layer,
-                                      pace_emit_gemm(to, size.groups, size.each, in, ffn, view->bytes)));
+    pace_emit_sized_op(to, PACE_SAMPLES_ROWS, "aten::_grouped_mm",
+                       pace_emit_in_segment(to, view->layer,
+                                            pace_emit_gemm(to, size.groups, size.each, in, ffn, view->bytes)));
     if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, whole_bytes(to, view));
     pace_lower_dispatch(to, &size, in, view->bytes);
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", size.rows * in, 1, 1, view->bytes));

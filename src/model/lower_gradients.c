@@ -5,7 +5,7 @@ void pace_lower_flat_copy(pace_lowering *to, const char *name, double tensors, d
     pace_emit_flush(to); /* no compiler fuses it with what it computes */
     for (double i = 0; i < tensors; i++) pace_emit_host(to, "aten::view");
     pace_emit_open(to, name);
-    pace_emit_op(to, "aten::copy_", pace_emit_copy(to, "copy", elements, bytes));
+    pace_emit_sized_op(to, PACE_SAMPLES_NONE, "aten::copy_", pace_emit_copy(to, "copy", elements, bytes));
     pace_emit_close(to);
     pace_emit_flush(to);
 }
@@ -52,14 +52,15 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
     pace_emit_open_backward(to, "torch::autograd::AccumulateGrad");
     bool adds = to->config->keep_gradients > 0 || to->accumulates;
     if (adds && to->config->gradients != PACE_GRADIENTS_IN_PLACE)
-        pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
+        pace_emit_sized_op(to, PACE_SAMPLES_NONE, "aten::add_",
+                           pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
     else pace_emit_host(to, "aten::detach");
     if (to->exchanges_gradients) {
         tensor.launches = to->graph->launches.count;
         if (to->status == PACE_OK && to->is_last_micro_batch) to->status = PACE_PUSH(&to->tensors, tensor);
         if (shared && to->config->gradients == PACE_GRADIENTS_BUCKETS && to->config->zero_stage < 3) {
-            pace_emit_op(to, "torch::distributed::reducer::mul_out > aten::mul",
-                         pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
+            pace_emit_sized_op(to, PACE_SAMPLES_NONE, "torch::distributed::reducer::mul_out > aten::mul",
+                               pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
         }
         if (shared) exchange_bucket(to, tensor.expert ? &to->expert_bucket : &to->bucket, elements * bytes, false);
     }
@@ -68,8 +69,8 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
 }
 
 static void copy_from_bucket(pace_lowering *to, double elements) {
-    pace_emit_op(to, "torch.distributed.ddp.reducer::copy_bucket_to_grad > aten::copy_",
-                 pace_emit_copy(to, "copy", elements, pace_config_parameter_bytes(to->config)));
+    pace_emit_sized_op(to, PACE_SAMPLES_NONE, "torch.distributed.ddp.reducer::copy_bucket_to_grad > aten::copy_",
+                       pace_emit_copy(to, "copy", elements, pace_config_parameter_bytes(to->config)));
 }
 
 void pace_lower_send_buckets(pace_lowering *to) {

@@ -239,7 +239,7 @@ void pace_lower_widen(pace_lowering *to, const pace_layer *layer, double weights
     int bytes = pace_config_is_amp(to->config) ? 2 : pace_config_parameter_bytes(to->config);
     pace_op op = pace_emit_elementwise(to, "unpack", weights, 1, 1, bytes);
     op.read_bytes = weights * layer->packed;
-    pace_emit_op(to, "bitsandbytes::dequantize_4bit", op);
+    pace_emit_sized_op(to, PACE_SAMPLES_NONE, "bitsandbytes::dequantize_4bit", op);
 }
 
 double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer) {

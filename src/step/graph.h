@@ -39,6 +39,15 @@ static inline bool pace_graph_node_fetches(const pace_graph_node *node) {
     return node->spends_ns >= 0 && node->stage != PACE_STAGE_UPDATE;
 }
 
+/* Which size of what a launch computes grows with the samples. */
+typedef enum {
+    PACE_SAMPLES_UNKNOWN, /* a recording's: found from shapes */
+    PACE_SAMPLES_FIRST,   /* the one of its family: samples of a convolution, rows, elements */
+    PACE_SAMPLES_ROWS,    /* of products in a batch, such as experts: the rows of each */
+    PACE_SAMPLES_SUMMED,  /* what is summed over: of a product that makes a weight's gradient, of a bias's sum */
+    PACE_SAMPLES_NONE     /* parameters and their gradients are as many for any number of samples */
+} pace_samples;
+
 /* A kernel, copy, memset or exchange put on a stream. */
 typedef struct {
     pace_name name;      /* the kernel's, 0 = unknown */
@@ -53,6 +62,7 @@ typedef struct {
     bool guessed;        /* its operation is no more than the tensors it touches */
     bool heads_line;     /* the first in line on its stream when the step began: it holds the stream from then on */
     bool adapts;         /* an adapter's, beside a frozen product */
+    uint8_t samples;     /* pace_samples: which of its sizes counts them */
     bool same_call;      /* issued by the same call as the launch before it (a device graph) */
     uint8_t kind;        /* pace_task_kind: KERNEL, COPY, MEMSET */
     int64_t duration_ns; /* measured; -1 = to be priced */
