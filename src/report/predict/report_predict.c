@@ -153,6 +153,9 @@ static void put_places(pace_node *root, const pace_prediction *p) {
     }
 }
 
+/* Less than this share is no change to speak of: hundredths show it as 1.00. */
+#define LEAST_CHANGE 0.005
+
 /* Of steps with more or fewer samples, both: a step that takes longer may be the faster one for each. Of a step that
  * takes no time, nothing is defined. */
 static void say_speedup(char out[120], const pace_prediction *p) {
@@ -161,7 +164,10 @@ static void say_speedup(char out[120], const pace_prediction *p) {
     double samples = pace_saving_samples(p->scenarios.items.items[p->result_count - 1].batch, &end->edits);
     *out = '\0';
     if (!(longer > 0) || !isfinite(longer)) return;
-    if (samples == 1) pace_snprintf(out, 120, ": %.2f times as fast", 1 / longer);
+    bool same = fabs(longer - 1) < LEAST_CHANGE;
+    if (samples == 1 && same) pace_snprintf(out, 120, ", as long as without it");
+    else if (samples == 1)
+        pace_snprintf(out, 120, ": %.2f times as %s", longer > 1 ? longer : 1 / longer, longer > 1 ? "long" : "fast");
     else
         pace_snprintf(out, 120, ": %s times as long for %s times as many samples, each %.2f times as fast",
                       pace_show_real(longer).text, pace_show_real(samples).text, samples / longer);
