@@ -29,6 +29,10 @@ double pace_held_layers(const pace_pipeline *pipeline, double layers, uint32_t s
 }
 
 pace_status pace_stages_check(double layers, double stages, double chunks) {
+    if (stages > layers && layers <= 1)
+        return pace_fail(PACE_E_USAGE,
+                         "pp %g: expected 1: the model repeats no block of layers, and stages are of whole blocks",
+                         stages);
     if (stages > layers)
         return pace_fail(PACE_E_USAGE, "pp %g: expected no more stages than the model's %g layers", stages, layers);
     if (chunks < 2 || stages * chunks <= layers) return PACE_OK;
