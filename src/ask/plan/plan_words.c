@@ -59,7 +59,10 @@ pace_status pace_plan_price(double *out, const pace_words *price, size_t number,
     if (price->count == 0) return PACE_OK;
     const char *text = price->items[price->count > 1 ? number : 0];
     if (pace_number_parse(out, text) && *out > 0 && *out < 1e6) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "price: expected what one device costs an hour, such as 2.5, found \"%.40s\"", text);
+    return pace_fail(
+        PACE_E_USAGE,
+        "price: expected what one device costs an hour, such as 2.5 (once for each machine if they differ), found \"%.40s\"",
+        text);
 }
 
 pace_status pace_plan_failures(pace_failures *out, const char *text) {

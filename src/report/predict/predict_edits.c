@@ -147,7 +147,7 @@ void pace_put_edits(pace_report *report, const pace_graph *graph, const pace_sce
     if (results[0].beyond)
         pace_report_warn(
             report, PACE_WARN_WORK_OVERSTATED, NULL,
-            "self-check: %zu kernel%s measured faster than the device's roofline allows: the recorded shapes "
-            "overstate their work",
+            "self-check: %zu kernel%s measured faster than the device's roofline allows: a cache still held "
+            "what they read, or the recorded shapes overstate their work",
             results[0].beyond, results[0].beyond == 1 ? " was" : "s were");
 }
