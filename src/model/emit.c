@@ -113,6 +113,19 @@ void pace_emit_sized_op(pace_lowering *to, pace_samples samples, const char *nam
     to->samples = PACE_SAMPLES_UNKNOWN;
 }
 
+void pace_emit_sized_launch(pace_lowering *to, pace_samples samples, pace_op op) {
+    to->samples = (uint8_t)samples;
+    pace_emit_launch(to, op);
+    to->samples = PACE_SAMPLES_UNKNOWN;
+}
+
+void pace_emit_sized_backward_op(pace_lowering *to, pace_samples samples, const char *function, const char *names,
+                                 pace_op op) {
+    pace_emit_open_backward(to, function);
+    pace_emit_sized_op(to, samples, names, op);
+    pace_emit_close_backward(to);
+}
+
 void pace_emit_backward_op(pace_lowering *to, const char *function, const char *names, pace_op op) {
     pace_emit_open_backward(to, function);
     pace_emit_op(to, names, op);

@@ -101,6 +101,9 @@ void pace_emit_op(pace_lowering *to, const char *names, pace_op op);
 /** The same within a backward function ("AddmmBackward0"). */
 /** The same, where another size than the family's first counts samples, or none does. */
 void pace_emit_sized_op(pace_lowering *to, pace_samples samples, const char *names, pace_op op);
+void pace_emit_sized_launch(pace_lowering *to, pace_samples samples, pace_op op);
+void pace_emit_sized_backward_op(pace_lowering *to, pace_samples samples, const char *function, const char *names,
+                                 pace_op op);
 void pace_emit_backward_op(pace_lowering *to, const char *function, const char *names, pace_op op);
 /** Autograd's two levels around a backward function ("AddmmBackward0"). */
 void pace_emit_open_backward(pace_lowering *to, const char *name);

@@ -2,6 +2,7 @@
  * The operators of each kind of layer in the backward pass: autograd's functions in reverse order, on its thread.
  * A gradient that reaches an output for the second time is added to the first; a parameter's is kept by
  * AccumulateGrad, which copies nothing when there was none before (zero_grad sets gradients to none by default).
+ * Long because every kind of layer has its pass here, as in lower_forward.c.
  */
 #include "model/lower_ops.h"
 
@@ -54,10 +55,10 @@ static void accumulate_weight_and_bias(pace_lowering *to, const layer_view *view
     if (all > bias || !has_bias) accumulate(to, has_bias ? all - bias : all);
 }
 
-static void cast_back(pace_lowering *to, double elements, int from_bytes, int to_bytes) {
+static void cast_back(pace_lowering *to, pace_samples samples, double elements, int from_bytes, int to_bytes) {
     if (from_bytes == to_bytes || to_bytes == 8) return;
-    pace_emit_backward_op(to, "ToCopyBackward0", "aten::to > aten::_to_copy > aten::copy_",
-                          pace_emit_cast(to, elements, from_bytes, to_bytes));
+    pace_emit_sized_backward_op(to, samples, "ToCopyBackward0", "aten::to > aten::_to_copy > aten::copy_",
+                                pace_emit_cast(to, elements, from_bytes, to_bytes));
 }
 
 static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
@@ -66,7 +67,8 @@ static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
     for (uint32_t i = 0; i < layer->input_count; i++) {
         uint32_t from = to->model->inputs.items[layer->first_input + i];
         if (to->needs_gradient[from])
-            cast_back(to, pace_emit_elements(to, &to->model->layers.items[from].shape), view->bytes, to->bytes[from]);
+            cast_back(to, PACE_SAMPLES_FIRST, pace_emit_elements(to, &to->model->layers.items[from].shape), view->bytes,
+                      to->bytes[from]);
     }
 }
 
@@ -76,9 +78,7 @@ static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
     bool cast = pace_config_is_amp(to->config) && view->bytes == 2 && !to->frozen;
     if (!cast || !(view->layer->parameters > 0)) return;
     to->apart = true;
-    to->samples = PACE_SAMPLES_NONE;
-    cast_back(to, pace_lower_parameters(to, view->layer), 2, 4);
-    to->samples = PACE_SAMPLES_UNKNOWN;
+    cast_back(to, PACE_SAMPLES_NONE, pace_lower_parameters(to, view->layer), 2, 4);
     to->apart = false;
 }
 
@@ -189,7 +189,7 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     }
     pace_emit_close_backward(to);
     pace_backward_keep(to, view);
-    cast_back(to, n, view->bytes, wide);
+    cast_back(to, PACE_SAMPLES_FIRST, n, view->bytes, wide);
     pace_emit_open_backward(to, "MulBackward0"); /* by the scale */
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, wide));
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, wide));
@@ -202,7 +202,7 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, wide));
     pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n, 2, 1, wide));
     pace_emit_close_backward(to);
-    cast_back(to, n, wide, view->bytes);
+    cast_back(to, PACE_SAMPLES_FIRST, n, wide, view->bytes);
 }
 
 void pace_backward_activation(pace_lowering *to, const layer_view *view) {
@@ -352,18 +352,18 @@ void pace_backward_local_norm(pace_lowering *to, const layer_view *view) {
 static void backward_weights(pace_lowering *to, const pace_attention *size, int bytes) {
     double scores = size->b * size->heads * size->queries * size->keys;
     pace_score_bytes wide = pace_lower_score_bytes(to, size, bytes);
-    if (wide.dropped != bytes) cast_back(to, scores, bytes, wide.dropped);
+    if (wide.dropped != bytes) cast_back(to, PACE_SAMPLES_FIRST, scores, bytes, wide.dropped);
     if (size->drops)
         one_map(to, "NativeDropoutBackward0", "aten::native_dropout_backward", "dropout", scores,
                 1 + 1.0 / wide.dropped, wide.dropped);
-    if (wide.dropped == bytes) cast_back(to, scores, bytes, wide.softmax);
+    if (wide.dropped == bytes) cast_back(to, PACE_SAMPLES_FIRST, scores, bytes, wide.softmax);
     pace_emit_backward_op(to, "SoftmaxBackward0", "aten::_softmax_backward_data",
                           pace_emit_written_as(pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD,
                                                               scores / size->keys, size->keys, wide.softmax),
                                                wide.masked));
     if (size->causal) one_map(to, "WhereBackward0", "aten::where", "where", scores, 1, bytes);
     else pace_emit_backward_view(to, "AddBackward0");
-    if (wide.masked != bytes) cast_back(to, scores, wide.masked, bytes);
+    if (wide.masked != bytes) cast_back(to, PACE_SAMPLES_FIRST, scores, wide.masked, bytes);
     one_map(to, "DivBackward0", "aten::div", "div", scores, 1, bytes);
 }
 
@@ -439,10 +439,10 @@ void pace_backward_lstm(pace_lowering *to, const layer_view *view) {
         }
         if (view->wants || i >= directions)
             pace_emit_launch(to, pace_emit_gemm(to, 1, rows, width, 4 * hidden, view->bytes));
-        to->samples = PACE_SAMPLES_SUMMED;
-        pace_emit_launch(to, pace_emit_gemm(to, 1, 4 * hidden, width, rows, view->bytes));
-        pace_emit_launch(to, pace_emit_gemm(to, 1, 4 * hidden, hidden, rows, view->bytes));
-        to->samples = PACE_SAMPLES_UNKNOWN;
+        pace_op product = pace_emit_gemm(to, 1, 4 * hidden, width, rows, view->bytes);
+        pace_emit_sized_launch(to, PACE_SAMPLES_SUMMED, product);
+        product = pace_emit_gemm(to, 1, 4 * hidden, hidden, rows, view->bytes);
+        pace_emit_sized_launch(to, PACE_SAMPLES_SUMMED, product);
     }
     pace_emit_close(to);
     pace_backward_give(to, view);
@@ -479,10 +479,8 @@ static void expert_weights(pace_lowering *to, const layer_view *view, const pace
     double ffn = option[PACE_OPTION_FFN] / to->config->tp, in = view->input->shape.channels;
     grouped_back(to, view->layer, size, in, ffn, view->bytes);
     grouped_back(to, view->layer, size, option[PACE_OPTION_GATED] > 0 ? 2 * ffn : ffn, in, view->bytes);
-    to->samples = PACE_SAMPLES_SUMMED;
-    pace_emit_backward_op(to, "MmBackward0", "aten::mm",
-                          pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, view->bytes));
-    to->samples = PACE_SAMPLES_UNKNOWN;
+    pace_emit_sized_backward_op(to, PACE_SAMPLES_SUMMED, "MmBackward0", "aten::mm",
+                                pace_emit_gemm(to, 1, option[PACE_OPTION_EXPERTS], in, tokens, view->bytes));
     cast_parameters_back(to, view);
     accumulate_experts(to, view);
 }
