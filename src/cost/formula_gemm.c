@@ -202,6 +202,17 @@ static double convolution_share(const pace_op *op, const pace_cost_where *where)
     return 1 / (1 / product + (1 / share - 1 / product) * where->flop_per_s / units);
 }
 
+/* A block of threads reads both operands of its tile from the L2, an image once for each place of the window, and again
+ * for the filters that the widest tile does not hold. Matrix units are faster than that where channels are few. */
+static double feed_s(const pace_op *op, const pace_cost_where *where, double c, double n, double flop) {
+    double narrow = op->pass == PACE_PASS_BACKWARD_DATA     ? c
+                    : op->pass == PACE_PASS_BACKWARD_WEIGHT ? fmin(n, c * op->size[R] * op->size[S])
+                                                            : n;
+    const pace_tile *widest = &pace_tiles[0];
+    double values = flop / 2 * (ceil(narrow / widest->n) / narrow + 1 / widest->m);
+    return values * op->element_bytes / (where->figure->memory * where->l2_bytes_per_s);
+}
+
 /* Output pixels x filters, over the window: the sizes follow from the work (2 m n k of each group). */
 bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
     double groups = op->size[GROUPS] > 0 ? op->size[GROUPS] : 1;
@@ -219,6 +230,7 @@ bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const p
                  : op->pass == PACE_PASS_BACKWARD_WEIGHT ? product(parts, op, where, pace_tiling_best, groups, n, k, m)
                                                          : product(parts, op, where, pace_tiling_best, groups, m, n, k);
     if (!known) return false;
+    if (matrix && where->l2_bytes_per_s > 0) parts->l2_s = feed_s(op, where, c, n, more * op->flop);
     if (matrix) more *= where->figure->compute / convolution_share(op, where);
     parts->compute_s = winograd(op, where, parts->compute_s * more);
     if (matrix && changes_layout(op, where->device)) parts->layout_s = 2 * parts->memory_s;

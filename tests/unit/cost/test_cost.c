@@ -342,6 +342,36 @@ static pace_op wide_convolution(pace_precision precision) {
     return op;
 }
 
+static double convolution_s(const char *name, pace_pass pass, double size, double channels) {
+    pace_op op = {.family = PACE_OP_CONVOLUTION,
+                  .kind = "nhwc",
+                  .precision = PACE_FP16,
+                  .pass = pass,
+                  .element_bytes = 2,
+                  .size = {8, channels, size * size, size, channels, 9, 3, 1, 1, 4, 1, 1, 1}};
+    pace_estimate time;
+    assert_true(pace_op_complete(&op));
+    assert_int_equal(pace_cost_op(&time, cost, pace_device_find(&catalog, name, 0), &op), PACE_OK);
+    return time.median;
+}
+
+/* Volumes of few channels, as images of all planes: matrix units wait for the L2, which reads an image 27 times. So
+ * H100 is faster than A100 as their L2 caches are, 9.77 and 5.4 TB/s, and its board for PCIe lies between. With many
+ * channels it is faster as their matrix units are. */
+TEST(test_narrow_convolutions_wait_for_the_l2) {
+    for (int pass = PACE_PASS_FORWARD; pass <= PACE_PASS_BACKWARD_WEIGHT; pass++) {
+        double values = (pass == PACE_PASS_BACKWARD ? 2 : 1) * 8 * pow(128, 3) * 32 * 27 * (1 + 32.0 / 256);
+        double bound_s = 2 * values / (0.75 * 9.77e12);
+        double narrow_s = convolution_s("h100-80-sxm", pass, 128, 32);
+        double ratio = convolution_s("a100-80-sxm", pass, 128, 32) / narrow_s;
+        if (fabs(narrow_s / bound_s - 1) > 0.05) fail_msg("pass %d: %g s of %g", pass, narrow_s, bound_s);
+        if (ratio < 1.7 || ratio > 1.85) fail_msg("pass %d: %g times as fast", pass, ratio);
+        assert_true(convolution_s("h100-80-pcie", pass, 128, 32) / narrow_s > 1.35);
+        double wide = convolution_s("a100-80-sxm", pass, 16, 512) / convolution_s("h100-80-sxm", pass, 16, 512);
+        if (wide < 2.3) fail_msg("pass %d: wide ones %g times as fast", pass, wide);
+    }
+}
+
 /* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.20 times on Hopper in
  * BF16, 1.18 times on Ampere, 1.35 in TF32; convolutions on these units, too. Of devices of other makes and generations
  * nothing is known. */
