@@ -148,6 +148,13 @@ with tempfile.TemporaryDirectory() as folder:
         expect_line(code, err, 2, *said)
     refused = rows(table("p.csv", "model,device,n_gpu,precision,micro_batch\nresnet50,v100-sxm2-16,1,bf16,8\nresnet50,v100-sxm2-16,1,fp16,8\n"), "--kind", "step")
     expect("no rate for bf16" in refused[0]["status"] and refused[0]["predicted"] == "" and refused[1]["predicted"], refused)
+    # A framework's own precision that nobody asked for gives way: Megatron's bf16 is fp16 on Volta, a recorded step's fp16 bf16 on Gaudi.
+    for model, device, framework, half in (("gpt3_1.3b", "v100-sxm2-32", "megatron", "fp16"), ("resnet50", "gaudi2", "recorded", "bf16")):
+        words = (model, "--on", device, "--set", "micro_batch=1", "--set", "framework=" + framework)
+        taken, same = document("predict", *words), document("predict", *words, "--set", "precision=" + half)
+        expect(taken["values"] == same["values"], model, taken["values"], same["values"])
+        code, _, err = run("predict", *words, "--set", "precision=" + ("bf16" if half == "fp16" else "fp16"))
+        expect_line(code, err, 2, "no rate for")
     code, out, _ = run("predict", "resnet50", "--on", "dgx-1-v100", "--on", "h100", "--set", "micro_batch=32")
     expect(code == 0 and "One device of each machine is compared" in " ".join(out.split()) and "on v100-sxm2-16:" in out, out[:600])
     code, _, err = run("predict", "gpt2", "--on", "dgx-1-v100", "--set", "global_batch=4")
