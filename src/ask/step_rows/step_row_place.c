@@ -146,11 +146,11 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
     return false;
 }
 
-/* Nodes of eight on a PCIe bus, as servers of such boards are, each with 200 Gb/s to the others. */
+/* Nodes of eight on PCIe below two sockets, as servers of such boards are, each with 200 Gb/s to the others. */
 static bool by_bus(pace_machine *out, pace_catalog *catalog, const pace_device *device) {
     char text[128];
     if (!(device->pcie_bytes_per_s > 0)) return false;
-    pace_snprintf(text, sizeof text, "%.47s*8 pcie=%.4gGB/s nodes=2 net=25GB/s", device->name,
+    pace_snprintf(text, sizeof text, "%.47s*8 pcie=%.4gGB/s sockets=2 nodes=2 net=25GB/s", device->name,
                   device->pcie_bytes_per_s * 0.8e-9);
     return pace_machine_parse(out, catalog, text) == PACE_OK;
 }
