@@ -5,6 +5,7 @@
  * Long because every kind of layer has its pass here, as in lower_forward.c.
  */
 #include "model/lower_ops.h"
+#include "model/lower_region.h"
 
 #include <string.h>
 
@@ -492,7 +493,7 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     bool gated = option[PACE_OPTION_GATED] > 0;
     double ffn = option[PACE_OPTION_FFN] / to->config->tp, up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
     int bytes = view->bytes;
-    to->dispatches = to->config->sorts_on_host && forms_inputs(to);
+    if (to->config->sorts_on_host && forms_inputs(to)) pace_region_dispatch(to);
     if (!forms_inputs(to)) {
         expert_weights(to, view, &size, tokens);
         return;

@@ -2,6 +2,7 @@
  * The operators of each kind of layer in the forward pass, as eager PyTorch 2 issues them on a GPU.
  */
 #include "model/lower_ops.h"
+#include "model/lower_region.h"
 
 #include <string.h>
 
@@ -313,7 +314,7 @@ void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
     bool gated = option[PACE_OPTION_GATED] > 0;
     double ffn = option[PACE_OPTION_FFN] / to->config->tp, up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
-    to->dispatches = to->config->sorts_on_host;
+    if (to->config->sorts_on_host) pace_region_dispatch(to);
     pace_emit_op(to, "aten::linear > aten::mm",
                  pace_emit_gemm(to, 1, tokens, option[PACE_OPTION_EXPERTS], in, view->bytes));
     pace_emit_op(to, "aten::softmax > aten::_softmax",

@@ -56,6 +56,18 @@ void pace_region_leave_pass(pace_lowering *to) {
     if (pace_config_issues_passes(to->config)) pace_region_close(to);
 }
 
+/* Between two parts of a region, if one is open: no operator that issues others waits for them. */
+void pace_region_dispatch(pace_lowering *to) {
+    bool open = to->region != PACE_NO_NODE;
+    if (to->status != PACE_OK) return;
+    const char *name = open ? pace_names_text(&to->graph->names, to->graph->nodes.items[to->region].name) : NULL;
+    if (open) close_operator(to);
+    pace_emit_host(to, "aten::item");
+    pace_emit_await(to);
+    if (open) open_operator(to, name);
+    to->dispatches = true;
+}
+
 /* --- of blocks ---------------------------------------------------------------------------------------------------- */
 
 static uint32_t segment_of(const pace_lowering *to, uint32_t layer) { return to->model->layers.items[layer].segment; }

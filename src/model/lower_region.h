@@ -13,6 +13,10 @@ void pace_region_close(pace_lowering *to);
 void pace_region_enter_pass(pace_lowering *to, const char *compiled);
 void pace_region_leave_pass(pace_lowering *to);
 
+/** The host reads how many tokens each expert gets, for which it waits, and sends them: the next launch is made by the
+ * call "dispatch". */
+void pace_region_dispatch(pace_lowering *to);
+
 /** Before a layer of a pass is lowered, in either direction: closes the graph of a block that ended before it, and
  * opens that of the block that begins with it. What a layer waits for is issued between the two. */
 void pace_region_leave_block(pace_lowering *to, uint32_t layer);
