@@ -114,6 +114,7 @@ typedef enum {
     X(ROW_PRECISION, "row_precision", TIMES)               \
     X(ROW_SINGLE_PRECISION, "row_single_precision", TIMES) \
     X(ROW_LAYOUT, "row_layout", SPREAD)                    \
+    X(ROW_POWER, "row_power", GROWTH)                      \
     X(ROW_FRAMEWORK, "row_framework", TIMES)               \
     X(ROW_FOUR_BITS, "row_four_bits", TIMES)               \
     X(ROW_ADAPTERS, "row_adapters", TIMES)                 \

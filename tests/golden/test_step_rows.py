@@ -554,7 +554,7 @@ def test_cells_without_effect():
                                ("precision,zero_stage,fsdp", "bf16,1,1", "zero_stage 1 counts"), ("precision,fsdp", "bf16,1", None),
                                ("precision,zero_stage,dist_opt", "bf16,0,1", "no effect: dist_opt 1"), ("precision,dist_opt", "bf16,1", None),
                                ("precision,zero_stage,zero_group", "bf16,3,some", "no effect: zero_group some"), ("precision,zero_stage,zero_group", "bf16,3,4", None),
-                               ("precision,power_limit", "bf16,900", "no effect: power_limit 900"), ("precision,power_limit", "fp32,300", "no effect: power_limit 300"),
+                               ("precision,power_limit", "bf16,900", "no effect: power_limit 900"), ("precision,power_limit", "fp32,600", "no effect: power_limit 600"), ("precision,power_limit", "fp32,300", None),
                                ("precision,power_limit", "bf16,300", None), ("precision,topk", "bf16,2", "no effect without experts: topk 2"),
                                ("precision,experts,topk", "bf16,8,2", None)):
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:

@@ -453,6 +453,22 @@ def test_nodes_of_kin():
         assert node in status and "PCIe" not in status, status
 
 
+def test_limits_of_power():
+    """BERT-base in single precision on V100 under 175, 150, 125 and 100 of 250 W, and ResNet-50 under 100: how many times as long their steps
+    take (You et al. 2023, Zeus, traces: squad by 32, imagenet by 64)."""
+    measured = {("bert_base", 175): 1.12, ("bert_base", 150): 1.28, ("bert_base", 125): 1.58, ("bert_base", 100): 2.07, ("resnet50", 100): 1.78}
+    head = "device,model,micro_batch,precision,power_limit_w\n"
+    asked = [("bert_base", 250), ("resnet50", 250), *measured]
+    rows = ask(head + "".join(f"v100-pcie-32,{model},32,fp32,{watts}\n" for model, watts in asked))
+    step = {at: [float(row[name]) for name in ("predicted", "low", "high")] for at, row in zip(asked, rows)}
+    for (model, watts), times in measured.items():
+        full = step[model, 250][0]
+        at, low, high = (seconds / full for seconds in step[model, watts])
+        assert 1 < at < times * 1.02 and abs(math.log(at / times)) < 0.25 and low < times < high, (model, watts, at, low, high, times)
+        assert f"{watts} W" in rows[asked.index((model, watts))]["status"], rows
+    assert step["bert_base", 175] < step["bert_base", 150] < step["bert_base", 125] < step["bert_base", 100], step
+
+
 def test_mlperf_names_models_beside_benchmarks():
     """The results' page has the task as Benchmark and the network as Model MLC."""
     answer = one("Accelerator,# of Accelerators,Benchmark,Model MLC", "NVIDIA B200-SXM-180GB,8,LLM-Finetuning,llama2_70b_lora")

@@ -58,6 +58,7 @@ pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_ste
     pace_step_factors own = *factors;
     if (row->matrix_factor > 0) own.matrix *= row->matrix_factor;
     if (row->attention_factor > 0) own.attention *= row->attention_factor;
+    if (row->stream_factor > 0) own.stream *= row->stream_factor;
     return own;
 }
 

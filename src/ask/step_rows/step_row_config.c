@@ -216,48 +216,6 @@ static const char *framework_word(pace_step_row *out, const pace_step_reader *r,
     return deepspeed ? "megatron-deepspeed" : eager ? "megatron-eager" : "megatron";
 }
 
-/* The most power that a part with the device's peak is made for: what is known of its steps was measured so. */
-static double full_power_w(const pace_device_catalog *devices, const pace_device *device) {
-    double most = device->tdp_w;
-    size_t family = strcspn(device->name, "-");
-    for (size_t i = 0; i < devices->count; i++) {
-        const pace_device *one = &devices->devices[i];
-        bool same = strncmp(one->name, device->name, family) == 0 && one->name[family] == device->name[family] &&
-                    one->flop_per_s[PACE_FP16] == device->flop_per_s[PACE_FP16];
-        if (same && one->tdp_w > most) most = one->tdp_w;
-    }
-    return most;
-}
-
-/* Watts in words: "500W", "power=500 W". 0 without. */
-static double watts_in(const char *text) {
-    for (const char *c = text; *c; c++) {
-        if (!pace_is_digit(*c) || (c > text && (pace_is_alnum(c[-1]) || c[-1] == '.'))) continue;
-        double value;
-        const char *end = pace_number_read(&value, c);
-        if (!end) continue;
-        while (*end == ' ') end++;
-        if ((*end == 'W' || *end == 'w') && !pace_is_alnum(end[1]) && value >= 50 && value <= 3000) return value;
-        c = end - 1;
-    }
-    return 0;
-}
-
-/* Under a limit of power the clock follows its cube root: work a second is as the clock, power as its cube. Of V100 at
- * 250 W, ResNet-50's epoch takes 1.10 times as long at 164 W of 222 (You et al. 2023, Zeus, traces): power 0.3. Single
- * precision does not reach the limit. */
-static void set_power(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    double limit = 0, full = full_power_w(&r->things->devices, out->device);
-    if (!pace_step_number(&limit, r, row, PACE_STEP_POWER)) limit = watts_in(pace_step_cell(r, row, PACE_STEP_DEVICE));
-    if (!(limit > 0)) limit = watts_in(pace_step_cell(r, row, PACE_STEP_NOTES));
-    if (!(limit > 0)) limit = out->device->tdp_w;
-    pace_precision products = pace_config_matrix_precision(&out->config);
-    bool matrix_units = products == PACE_FP16 || products == PACE_BF16 || products == PACE_FP8;
-    if (!matrix_units || !(limit > 0) || !(full > limit)) return;
-    out->matrix_factor *= cbrt(full / limit);
-    out->attention_factor *= cbrt(full / limit);
-}
-
 /* Products in 8 bits that are scaled block by block, by the precision's first words. */
 static void set_block_scaled(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_yaml *yaml = r->things->columns;
@@ -312,7 +270,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     if (pace_step_scales_losses(config, out->framework, out->model)) pace_step_note(out, "took amp for fp16");
     pace_step_row_note_idle(out, r, row);
     out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;
-    set_power(out, r, row);
+    pace_step_row_power(out, r, row);
     set_block_scaled(out, r, row);
     drop_sharding(out, r, row);
     pace_step_row_unused(out, r, row);

@@ -28,7 +28,7 @@ static void doubt_chunks(pace_step_row *out, double chunks) {
     const double z90 = 1.645;
     const pace_config *config = &out->config;
     double rounds = config->global_batch / (config->micro_batch * config->dp), waits = config->pp - 1;
-    out->unsaid_spread = log((rounds + waits) / (rounds + waits / chunks)) / z90;
+    out->unsaid_spread = hypot(out->unsaid_spread, log((rounds + waits) / (rounds + waits / chunks)) / z90);
     pace_step_note(out, "assumed vpp 1");
 }
 

@@ -31,7 +31,7 @@ static bool is_zero_group_unused(const pace_step_row *row, const pace_step_reade
     return !pace_step_number(&ranks, r, number, PACE_STEP_ZERO_GROUP);
 }
 
-/* No more power than the device takes, and single precision reaches no limit. */
+/* No more power than the device takes; single precision does not reach all limits. */
 static bool is_power_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
     double limit, full = row->device->tdp_w;
     if (!pace_step_number(&limit, r, number, PACE_STEP_POWER) || !(full > 0)) return true;

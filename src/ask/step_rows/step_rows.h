@@ -15,22 +15,22 @@ typedef struct {
     double host_bytes;             /* then: memory of its host; 0 = unknown */
     const pace_framework *framework;
     pace_config config;
-    const pace_approach *approach;          /* how PyTorch's ranks exchange gradients */
-    pace_step_spreads spreads;              /* of pace_frameworks */
-    bool batch_assumed;                     /* the row says no micro-batch */
-    bool may_recompute;                     /* the row does not say whether activations are recomputed */
-    bool ran;                               /* of a table of measured steps */
-    bool may_be_fp8;                        /* the row says no precision, and its framework trains in 8 bits as well */
-    bool says_layout;                       /* of images */
-    double attention;                       /* pace_frameworks_attention() */
-    bool says_zero;                         /* the row says how replicas are sharded, or that they are not */
-    bool half_causal;                       /* who made the table counts half of causal attention's operations */
-    double matrix_factor, attention_factor; /* of this row's own: their time over the formula's; 0 = as that */
-    double ranks, tokens;                   /* tokens: of a step on one device */
-    double doubt;                           /* times the spread: above 1 where sizes were guessed */
-    double unsaid_spread;                   /* and beside it, of what the row leaves open of its pipeline */
-    double measured_s;                      /* NAN = not measured */
-    double unit_s;                          /* 0 = the unit is a rate */
+    const pace_approach *approach; /* how PyTorch's ranks exchange gradients */
+    pace_step_spreads spreads;     /* of pace_frameworks */
+    bool batch_assumed;            /* the row says no micro-batch */
+    bool may_recompute;            /* the row does not say whether activations are recomputed */
+    bool ran;                      /* of a table of measured steps */
+    bool may_be_fp8;               /* the row says no precision, and its framework trains in 8 bits as well */
+    bool says_layout;              /* of images */
+    double attention;              /* pace_frameworks_attention() */
+    bool says_zero;                /* the row says how replicas are sharded, or that they are not */
+    bool half_causal;              /* who made the table counts half of causal attention's operations */
+    double matrix_factor, attention_factor, stream_factor; /* of this row's own: time over the formula's; 0 = as that */
+    double ranks, tokens;                                  /* tokens: of a step on one device */
+    double doubt;                                          /* times the spread: above 1 where sizes were guessed */
+    double unsaid_spread; /* and beside it, of what the row leaves open of its pipeline and power */
+    double measured_s;    /* NAN = not measured */
+    double unit_s;        /* 0 = the unit is a rate */
     const char *unit;
     char group[96];   /* what a fit may tell apart: precision and task */
     char status[320]; /* why it can't be asked, or what was assumed; "" = neither */

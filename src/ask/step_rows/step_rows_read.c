@@ -77,6 +77,7 @@ static pace_status add_row(pace_step_reader *r, size_t row) {
                          .doubt = 1,
                          .matrix_factor = 1,
                          .attention_factor = 1,
+                         .stream_factor = 1,
                          .approach = &r->things->approach,
                          .spreads = r->things->frameworks.spreads};
     bool known = pace_step_row_check(&out, r, row) && pace_step_row_device(&out, r, row) &&
