@@ -208,7 +208,7 @@ void pace_emit_flush(pace_lowering *to) {
         op->size[2] = op->write_bytes / tensor_bytes;
     }
     uint8_t next = to->samples;
-    to->samples = to->fused_parameters ? PACE_SAMPLES_NONE : PACE_SAMPLES_FIRST;
+    to->samples = PACE_SAMPLES_FIRST;
     if (to->fused_count > 0) issue(to, op);
     to->samples = next;
     to->fused_count = 0;
@@ -235,18 +235,18 @@ static void fuse(pace_lowering *to, const pace_op *op) {
                            .write_bytes = writes};
     }
     to->fused_last_bytes = op->write_bytes;
-    to->fused_parameters = to->samples == PACE_SAMPLES_NONE && (to->fused_count == 0 || to->fused_parameters);
     to->fused_count++;
 }
 
 void pace_emit_launch(pace_lowering *to, pace_op op) {
     bool compiled = to->region != PACE_NO_NODE && to->config->execution == PACE_COMPILED;
     if (to->status != PACE_OK) return;
-    if (compiled && is_fusible(&op) && !to->apart) {
+    bool of_parameters = to->samples == PACE_SAMPLES_NONE; /* kept or copied by others than who compiles */
+    if (compiled && is_fusible(&op) && !of_parameters) {
         fuse(to, &op);
         return;
     }
-    if (!to->apart) pace_emit_flush(to);
+    if (!of_parameters) pace_emit_flush(to);
     issue(to, &op);
 }
 

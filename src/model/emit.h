@@ -61,9 +61,7 @@ typedef struct pace_lowering {
     pace_op fused;
     unsigned fused_count;
     double fused_last_bytes; /* written by its last operation */
-    bool fused_parameters;   /* all of it is PACE_SAMPLES_NONE */
     bool keeps;              /* what is written now is read again later */
-    bool apart;              /* what is launched now is not of what the compiler fuses */
 
     /* per layer */
     int *bytes;          /* of an element of its output */

@@ -73,14 +73,11 @@ static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
     }
 }
 
-/* The parameters' gradients too, before they are kept: a kernel apart of what is compiled, for it reads what a product
- * has written, and what it writes is returned. */
+/* The parameters' gradients too, before they are kept. */
 static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
     bool cast = pace_config_is_amp(to->config) && view->bytes == 2 && !to->frozen;
     if (!cast || !(view->layer->parameters > 0)) return;
-    to->apart = true;
     cast_back(to, PACE_SAMPLES_NONE, pace_lower_parameters(to, view->layer), 2, 4);
-    to->apart = false;
 }
 
 /* A weight that another layer's gradient is kept for already. */

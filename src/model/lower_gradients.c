@@ -38,7 +38,6 @@ static void exchange_bucket(pace_lowering *to, pace_gradient_bucket *bucket, dou
     *bucket = (pace_gradient_bucket){.number = bucket->number + 1};
 }
 
-/* Autograd keeps what a compiled pass returns: that is fused with nothing. */
 void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
     if (to->frozen) return;
     if (to->captures) {
@@ -48,7 +47,6 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
     int bytes = pace_config_parameter_bytes(to->config);
     double elements = tensor.elements;
     bool shared = pace_config_shares_gradients(to->config);
-    to->apart = true;
     pace_emit_open_backward(to, "torch::autograd::AccumulateGrad");
     bool adds = to->config->keep_gradients > 0 || to->accumulates;
     if (adds && to->config->gradients != PACE_GRADIENTS_IN_PLACE)
@@ -65,7 +63,6 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor) {
         if (shared) exchange_bucket(to, tensor.expert ? &to->expert_bucket : &to->bucket, elements * bytes, false);
     }
     pace_emit_close_backward(to);
-    to->apart = false;
 }
 
 static void copy_from_bucket(pace_lowering *to, double elements) {
