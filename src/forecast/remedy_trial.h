@@ -1,5 +1,5 @@
 /*
- * One remedy of the catalogue tried: whether it applies to what is recorded, the walk of its what-if, and what it saves.
+ * One remedy of the catalogue tried: whether it applies to the recording, the walk of its what-if, and what it saves.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ typedef struct {
 /** Fills `named` and `named_in_step`, which the caller frees. */
 pace_status pace_remedy_count_names(pace_remedy_ground *ground) PACE_MUST_CHECK;
 
-/** Tries a row of the catalogue on the ground; `prices` are the caller's own. Errors: of the catalogue and of memory. */
+/** Tries a row of the catalogue on the ground; `prices` are the caller's. Errors: of the catalogue and of memory. */
 pace_status pace_remedy_try(pace_remedy_trial *out, const pace_remedy_ground *ground, const pace_remedy_row *row,
                             pace_price_cache *prices) PACE_MUST_CHECK;
 

@@ -42,8 +42,8 @@ typedef struct {
  * the optimizer is Adam for models of sequences, plain SGD for others. */
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model);
 
-/** The precision that nobody says: the framework's, or the other of 16 bits where the device has that alone; where it is
- * fp32, large models (catalog/steps.yaml, mixed_parameters) are trained in mixed precision on devices that have bf16.
+/** The precision that nobody says: the framework's, or the other of 16 bits where the device has only that; where it
+ * is fp32, large models (catalog/steps.yaml, mixed_parameters) train in mixed precision on devices that have bf16.
  * `asked` has framework, model, device (NULL = none) and mode. */
 pace_run_precision pace_step_usual_precision(const pace_frameworks *frameworks, const pace_step_case *asked);
 

@@ -33,8 +33,8 @@ static double watts_in(const char *text) {
     return 0;
 }
 
-/* Of the power drawn at the full clock, what a share of this clock draws: some whatever the clock, some with it, the rest
- * with a high power of it, where the voltage rises, too. */
+/* Of the power drawn at the full clock, what a share of this clock draws: some whatever the clock, some with it, the
+ * rest with a high power of it, where the voltage rises, too. */
 typedef struct {
     double idle, linear, exponent;
     double draw[2]; /* at the full clock over the most that the part is made for: single, half precision */
@@ -70,8 +70,8 @@ static double clock_at(const power_law *law, double share) {
     return low;
 }
 
-/* In half precision what matrix units compute draws the most and is slowed alone; in single precision all kernels run on
- * the same units, at one clock. */
+/* In half precision what matrix units compute draws the most and is slowed alone; in single precision all kernels run
+ * on the same units, at one clock. */
 void pace_step_row_power(pace_step_row *out, const pace_step_reader *r, size_t row) {
     double limit = 0, full = full_power_w(&r->things->devices, out->device);
     power_law law;
