@@ -207,7 +207,7 @@ def refused():
                         ((*on, "pp=4", "--set", "vpp=4", "--set", "framework=megatron-core"), "the model's 12 layers"), ((*on, "schedule=gpipe"), "pp of 2 or more"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "schedule=gpipe"), "one chunk"),
                         ((*on, "pp=2", "--set", "vpp=2", "--set", "dp=1", "--set", "global_batch=5"), "multiple of 2 micro-batches"),
-                        ((*on, "pp=2", "--set", "dp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "1 layers"),
+                        ((*on, "pp=2", "--set", "dp=2", "--approach", "ps"), "fills buckets"), (("resnet50", *on[1:], "pp=2"), "repeats no block of layers"),
                         ((*on, "imbalance=10"), "ep of 2 or more"),
                         (("dlrm_mlperf", *on[1:], "dp=8", "--set", "imbalance=10"), "has no experts"),
                         ((*on, "pp=2", "--set", "schedule=zb-v", "--set", "vpp=4"), "vpp=2"),
