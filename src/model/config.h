@@ -109,7 +109,7 @@ typedef struct {
     bool keeps_fp8;        /* nor this: products in FP8 keep their inputs so */
     bool routes_inside;    /* nor this: experts weigh tokens before their last product, whose output is not kept */
     bool sums_in_convolutions; /* nor this: convolutions sum what batch norms behind them need of their outputs */
-    bool fuses_norms;          /* nor this: a root-mean-square norm is one kernel in eager steps, too */
+    bool fuses_norms;          /* nor this: a norm is one kernel, written by hand */
     bool tokens_once;          /* nor this: tokens cross to each node once, whatever expert_nodes says */
     double host_update_ns;     /* nor this: what a rank's share of its host takes to update one parameter */
     bool outermost;            /* nor this: operators within others, which take no time of their own, are left out */

@@ -183,10 +183,10 @@ static void issue(pace_lowering *to, const pace_op *op) {
     to->computes++;
 }
 
-static bool is_fusible(const pace_op *op) {
+static bool is_fusible(const pace_lowering *to, const pace_op *op) {
     switch (op->family) {
+    case PACE_OP_NORMALIZATION: return !to->config->fuses_norms;
     case PACE_OP_ELEMENTWISE:
-    case PACE_OP_NORMALIZATION:
     case PACE_OP_SOFTMAX:
     case PACE_OP_REDUCTION:
     case PACE_OP_COPY:
@@ -242,7 +242,7 @@ void pace_emit_launch(pace_lowering *to, pace_op op) {
     bool compiled = to->region != PACE_NO_NODE && to->config->execution == PACE_COMPILED;
     if (to->status != PACE_OK) return;
     bool of_parameters = to->samples == PACE_SAMPLES_NONE; /* kept or copied by others than who compiles */
-    if (compiled && is_fusible(&op) && !of_parameters) {
+    if (compiled && is_fusible(to, &op) && !of_parameters) {
         fuse(to, &op);
         return;
     }

@@ -17,7 +17,7 @@ typedef struct {
     double overlap_gradients, overlap_pipeline, overlap_tensor, overlap_context,
         overlap_expert;                   /* shares that may hide */
     double zero_stage, sequence_parallel; /* when nobody says */
-    double fuses_norms;                   /* whether root-mean-square norms are one kernel */
+    double fuses_norms;                   /* whether a norm is one kernel, written by hand */
     double step_s;                        /* of every step */
     double software_spread;               /* of ln time, by how its versions and the modules run by it differ */
     double accumulates;                   /* whether a pass of its own adds a micro-batch's gradients to those before */
