@@ -467,6 +467,45 @@ TEST(test_executions) {
     }
 }
 
+/* Read and written by what hangs on parameters and on no sample. */
+static double parameter_bytes(const pace_graph *graph) {
+    double sum = 0;
+    for (size_t i = 0; i < graph->launches.count; i++) {
+        const pace_launch *launch = &graph->launches.items[i];
+        if (launch->op == PACE_NO_OP || launch->samples != PACE_SAMPLES_NONE) continue;
+        sum += graph->ops.items[launch->op].read_bytes + graph->ops.items[launch->op].write_bytes;
+    }
+    return sum;
+}
+
+/* A compiler returns gradients, which autograd casts, keeps and adds: that moves as many bytes as in an eager step. */
+TEST(test_compiled_gradients) {
+    pace_model model = load("gpt2", NULL, 0);
+    pace_config config = pace_config_default();
+    config.precision = PACE_RUN_AMP;
+    config.global_batch = 2 * config.micro_batch;
+    pace_graph eager = lower(&model, &config);
+    config.execution = PACE_COMPILED;
+    pace_graph compiled = lower(&model, &config);
+    assert_true(parameter_bytes(&eager) > 4 * 124e6); /* parameters of GPT-2 small, in single precision */
+    assert_true(fabs(parameter_bytes(&compiled) / parameter_bytes(&eager) - 1) < 1e-12);
+    pace_graph_free(&eager);
+    pace_graph_free(&compiled);
+    pace_model_free(&model);
+}
+
+/* GPT-2 small has two norms in each of 12 layers and one behind them (Radford et al. 2019). */
+TEST(test_norms_by_hand) {
+    pace_model model = load("gpt2", NULL, 0);
+    pace_config config = pace_config_default();
+    config.execution = PACE_COMPILED;
+    config.fuses_norms = true;
+    pace_graph graph = lower(&model, &config);
+    assert_int_equal(count_family(&graph, PACE_OP_NORMALIZATION), 2 * (2 * 12 + 1));
+    pace_graph_free(&graph);
+    pace_model_free(&model);
+}
+
 /* A captured step of several micro-batches has each of them copied before it begins. */
 TEST(test_captured_batches) {
     pace_model model = load("resnet50", NULL, 0);
