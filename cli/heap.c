@@ -1,7 +1,9 @@
 #include "heap.h"
 
+#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -33,8 +35,26 @@ void cli_prepare_heap(void) {
     mallopt(M_TOP_PAD, USUAL_PAD);
 }
 
+/* Columns of a trace grow to many megabytes. A block of its own pages grows without a copy and is given back when it is
+ * freed; the C library would soon take such blocks from its heap, where they leave holes behind. What is smaller comes
+ * from the heap, which keeps what remedies take and free again and again. Walks of predicted steps do so with all they
+ * take: pages that went back to the system would each be asked for and cleared once more. */
+void cli_suit_heap(const char *verb) {
+    enum { MIB = 1 << 20 };
+    if (strcmp(verb, "analyze") == 0 || strcmp(verb, "compare") == 0) {
+        mallopt(M_MMAP_THRESHOLD, MIB / 4);
+        mallopt(M_TRIM_THRESHOLD, 2 * MIB);
+    }
+    if (strcmp(verb, "predict") == 0 || strcmp(verb, "plan") == 0) {
+        mallopt(M_MMAP_MAX, 0);
+        mallopt(M_TRIM_THRESHOLD, INT_MAX);
+        mallopt(M_TOP_PAD, 64 * MIB);
+    }
+}
+
 #else
 
 void cli_prepare_heap(void) {}
+void cli_suit_heap(const char *verb) { (void)verb; }
 
 #endif

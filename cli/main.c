@@ -10,16 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 static void print_usage(FILE *to) {
     fprintf(to, "usage: paceline VERB [options] INPUT...\n\nverbs:\n");
@@ -54,32 +50,11 @@ static int unknown_verb(const char *word) {
     return CLI_USAGE;
 }
 
-/* Columns of a trace grow to many megabytes. A block of its own pages grows without a copy and is given back when it is
- * freed; the C library would soon take such blocks from its heap, where they leave holes behind. What is smaller comes
- * from the heap, which keeps what remedies take and free again and again. Walks of predicted steps do so with all they
- * take: pages that went back to the system would each be asked for and cleared once more. */
-static void keep_memory_whole(const char *verb) {
-#ifdef __GLIBC__
-    enum { MIB = 1 << 20 };
-    if (strcmp(verb, "analyze") == 0 || strcmp(verb, "compare") == 0) {
-        mallopt(M_MMAP_THRESHOLD, MIB / 4);
-        mallopt(M_TRIM_THRESHOLD, 2 * MIB);
-    }
-    if (strcmp(verb, "predict") == 0 || strcmp(verb, "plan") == 0) {
-        mallopt(M_MMAP_MAX, 0);
-        mallopt(M_TRIM_THRESHOLD, INT_MAX);
-        mallopt(M_TOP_PAD, 64 * MIB);
-    }
-#else
-    (void)verb;
-#endif
-}
-
 static int run_verb(const char *name, int count, const char *const *words) {
     const pace_verb *verb;
     for (size_t i = 0; (verb = pace_verb_at(i)); i++) {
         if (strcmp(name, verb->name) != 0) continue;
-        keep_memory_whole(name);
+        cli_suit_heap(name);
         const char **copies = calloc((size_t)count, 2 * sizeof *copies);
         if (!copies) return CLI_MEMORY;
         for (int k = 0; k < count; k++) copies[k] = copies[count + k] = words[k];

@@ -467,6 +467,8 @@ def test_limits_of_power():
         assert 1 < at < times * 1.02 and abs(math.log(at / times)) < 0.25 and low < times < high, (model, watts, at, low, high, times)
         assert f"{watts} W" in rows[asked.index((model, watts))]["status"], rows
     assert step["bert_base", 175] < step["bert_base", 150] < step["bert_base", 125] < step["bert_base", 100], step
+    idle = ask(head + "v100-pcie-32,bert_base,32,fp32,20\nv100-pcie-32,bert_base,32,fp16,20\n")
+    assert all(row["predicted"] == "" and "20 W: v100-pcie-32 draws more" in row["status"] for row in idle), idle
 
 
 def test_mlperf_names_models_beside_benchmarks():

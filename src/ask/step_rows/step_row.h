@@ -176,8 +176,8 @@ void pace_step_row_note_idle(pace_step_row *out, const pace_step_reader *reader,
 /** Words that a sample has on the average where what is padding is skipped, as the row's benchmark is known for; and
  * what no column tells of the model's words. */
 void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t row);
-/** What a limit of power, stated or the part's own, slows down. */
-void pace_step_row_power(pace_step_row *out, const pace_step_reader *r, size_t row);
+/** What a limit of power, stated or the part's own, slows down. False with the reason in the row's status. */
+bool pace_step_row_power(pace_step_row *out, const pace_step_reader *r, size_t row);
 /** How it is run, but for its batches. */
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);
 /** Its batches, once it is known where it runs. False with the reason in the row's status. */

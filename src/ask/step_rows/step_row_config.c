@@ -270,7 +270,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     if (pace_step_scales_losses(config, out->framework, out->model)) pace_step_note(out, "took amp for fp16");
     pace_step_row_note_idle(out, r, row);
     out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;
-    pace_step_row_power(out, r, row);
+    if (!pace_step_row_power(out, r, row)) return false;
     set_block_scaled(out, r, row);
     drop_sharding(out, r, row);
     pace_step_row_unused(out, r, row);

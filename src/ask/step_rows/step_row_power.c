@@ -57,22 +57,23 @@ static bool read_law(power_law *out, const pace_yaml *yaml) {
     return true;
 }
 
-/* The share of the full clock at which this share of its power is drawn, by bisection; never less than a twentieth. */
+/* The share of the full clock at which this share of its power is drawn, by bisection; 0 = it is below a twentieth. */
 static double clock_at(const power_law *law, double share) {
     enum { TURNS = 40 };
-    double low = 0.05, high = 1;
+    const double least = 0.05;
+    double low = least, high = 1;
     if (share >= 1) return 1;
     for (int i = 0; i < TURNS; i++) {
         double clock = (low + high) / 2, rest = 1 - law->idle - law->linear;
         if (law->idle + law->linear * clock + rest * pow(clock, law->exponent) > share) high = clock;
         else low = clock;
     }
-    return low;
+    return low > least ? low : 0;
 }
 
 /* In half precision what matrix units compute draws the most and is slowed alone; in single precision all kernels run
  * on the same units, at one clock. */
-void pace_step_row_power(pace_step_row *out, const pace_step_reader *r, size_t row) {
+bool pace_step_row_power(pace_step_row *out, const pace_step_reader *r, size_t row) {
     double limit = 0, full = full_power_w(&r->things->devices, out->device);
     power_law law;
     if (!pace_step_number(&limit, r, row, PACE_STEP_POWER)) limit = watts_in(pace_step_cell(r, row, PACE_STEP_DEVICE));
@@ -80,12 +81,17 @@ void pace_step_row_power(pace_step_row *out, const pace_step_reader *r, size_t r
     pace_precision products = pace_config_matrix_precision(&out->config);
     bool half = products == PACE_FP16 || products == PACE_BF16 || products == PACE_FP8;
     if (!(limit > 0) && half) limit = out->device->tdp_w;
-    if (!(limit > 0) || !(full > limit) || !read_law(&law, r->things->columns)) return;
-    double times = 1 / clock_at(&law, limit / (law.draw[half] * full));
+    if (!(limit > 0) || !(full > limit) || !read_law(&law, r->things->columns)) return true;
+    double clock = clock_at(&law, limit / (law.draw[half] * full)), times = 1 / clock;
+    if (!(clock > 0)) {
+        pace_step_note(out, "%g W: %s draws more at a twentieth of its clock", limit, out->device->name);
+        return false;
+    }
     out->matrix_factor *= times;
     out->attention_factor *= times;
     if (!half) out->stream_factor *= times;
     out->unsaid_spread = hypot(out->unsaid_spread, r->things->doubts.figure[PACE_DOUBT_ROW_POWER] * log(times));
     if (times > 1 && limit != out->device->tdp_w)
         pace_step_note(out, "%g W: kernels take %.2f times as long", limit, times);
+    return true;
 }
