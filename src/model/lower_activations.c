@@ -36,6 +36,7 @@ static double block_bytes(const pace_lowering *to, uint32_t last) {
 void pace_lower_copy_out(pace_lowering *to, uint32_t layer) {
     if (!copies(to) || !ends_block(to, layer)) return;
     uint32_t before = block_before(to, layer);
+    pace_emit_flush(to); /* what the block ends with waits for no copy */
     if (before != layer) to->await_copy = to->copies[before];
     to->copies[layer] = PACE_NO_LAUNCH;
     if (another_follows(to, layer))

@@ -29,6 +29,7 @@ void pace_passes_add(pace_passes *into, const pace_passes *w, double times) {
     for (int way = 0; way < 2; way++) into->over_s[way] += times * w->over_s[way];
     into->waits_s += times * w->waits_s;
     into->leaves_s += times * w->leaves_s;
+    into->ahead_s += times * w->ahead_s;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
 }
 
@@ -69,7 +70,7 @@ static void wait_for_copies(pace_passes *sum, double layers) {
     sum->backward_s += share * sum->over_s[1];
     sum->clocks = pace_clocks_with(sum->clocks, 0, sum->waits_s);
     if (sum->waits_s > 0) sum->clocks.idle_s = larger(sum->clocks.idle_s, sum->clocks.device_s + late_s);
-    if (layers > 1) sum->leaves_s = sum->over_s[0] / layers;
+    if (layers > 1) sum->leaves_s = sum->over_s[0] / layers, sum->ahead_s = sum->over_s[1] / layers;
     sum->over_s[0] = sum->over_s[1] = 0;
 }
 
@@ -118,20 +119,8 @@ static double weights_s(const pace_step_factors *f, const pace_slot *backward) {
 /* Gradients of frozen parameters are not formed. */
 static bool reduces(const pace_step_plan *plan) { return pace_config_trains(&plan->config); }
 
-/* A part of the head, the tail or the layers takes its share of what all of them together, or a mean one, take. */
 static pace_step_shards shards_of(const pace_step_plan *plan, const pace_slot_part *part) {
-    const pace_step_shards *all = &plan->shards[part->part.place];
-    double own = plan->config.zero_stage < 3 ? part->part.trained_parameters + part->part.trained_expert_parameters
-                                             : part->part.parameters + part->part.expert_parameters;
-    bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
-    if (last && plan->config.pp > 1 && !pace_schedule_is_v(plan->config.schedule)) own += plan->slots->tied_parameters;
-    double share = all->elements > 0 ? own / all->elements : 0;
-    return (pace_step_shards){own,
-                              share * all->gather_s,
-                              share * all->scatter_s,
-                              share * all->replicate_s,
-                              share * all->unpack_s,
-                              share * all->pack_s};
+    return plan->shards[part - plan->slots->parts];
 }
 
 /* What a pass of a part copies out of and into flat buffers. */

@@ -199,11 +199,10 @@ static pace_status flat_copy(double *seconds, const pace_step_plan *plan, double
 
 static pace_status shard_block(pace_step_shards *out, pace_step_plan *plan, pace_share what,
                                const pace_step_place *place) {
-    out->elements = what.dense + what.expert;
     PACE_TRY(gather(&out->gather_s, plan, what, place));
     PACE_TRY(exchange_block(&out->scatter_s, plan, PACE_REDUCESCATTER, scattered_element_bytes(plan),
                             pace_share_trained(what), place));
-    PACE_TRY(flat_copy(&out->unpack_s, plan, out->elements, gathered_element_bytes(&plan->config), place));
+    PACE_TRY(flat_copy(&out->unpack_s, plan, what.dense + what.expert, gathered_element_bytes(&plan->config), place));
     PACE_TRY(flat_copy(&out->pack_s, plan, what.trained + what.trained_expert,
                        pace_config_parameter_bytes(&plan->config), place));
     return replicate(&out->replicate_s, plan, what, place);
@@ -213,6 +212,19 @@ static pace_status shard_block(pace_step_shards *out, pace_step_plan *plan, pace
 static bool gathers_blocks(const pace_step_plan *plan) {
     if (plan->config.zero_stage == 0 || plan->config.zero_stage >= 3) return plan->config.zero_stage >= 3;
     return pace_framework_is_lowered(plan->framework) && pace_config_trains(&plan->config);
+}
+
+/* Behind the last layer the last stage has its copy of a tied table. */
+static pace_status shard_parts(pace_step_plan *plan, const pace_step_place *place) {
+    for (unsigned i = 0; gathers_blocks(plan) && i < plan->slots->count; i++) {
+        const pace_slot_part *part = &plan->slots->parts[i];
+        pace_share what = pace_part_share(part);
+        bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
+        if (last) pace_share_add(&what, pace_tied_share(plan), 1);
+        if (plan->config.zero_stage < 3) what = pace_share_trained(what);
+        PACE_TRY(shard_block(&plan->shards[i], plan, what, place));
+    }
+    return PACE_OK;
 }
 
 /* What comes first in the model: its head, or where it has none its first layer. */
@@ -243,15 +255,7 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     const pace_config *config = &plan->config;
     PACE_TRY(gather_first(plan, place));
     if (pace_config_trains(config)) PACE_TRY(exchange_all_gradients(plan, place));
-    if (gathers_blocks(plan)) {
-        pace_share shares[] = {[PACE_PART_LAYER] = pace_layer_share(plan->slots),
-                               [PACE_PART_HEAD] = pace_place_share(plan->slots, PACE_PART_HEAD),
-                               [PACE_PART_TAIL] = pace_place_share(plan->slots, PACE_PART_TAIL)};
-        pace_share_add(&shares[PACE_PART_TAIL], pace_tied_share(plan), 1);
-        for (size_t i = 0; i < PACE_COUNT(shares); i++)
-            PACE_TRY(shard_block(&plan->shards[i], plan,
-                                 config->zero_stage < 3 ? pace_share_trained(shares[i]) : shares[i], place));
-    }
+    PACE_TRY(shard_parts(plan, place));
     if (config->pp < 2) return PACE_OK;
     double far = (double)pace_config_stride(config, PACE_GROUP_PIPELINE);
     bool tied_across;

@@ -13,10 +13,10 @@ typedef struct {
     double host_bytes; /* in the memory of its host, beside all_bytes */
 } pace_step_memory;
 
-/* Of a block whose parameters ranks divide: they are gathered; as many as are trained would be; hybrid sharding: its
- * gradients are summed over the copies. `elements`: how many all are, with the last stage's copy of a tied table. */
+/* Of a block whose parameters ranks divide, with the last stage's copy of a tied table: they are gathered; as many as
+ * are trained would be; hybrid sharding: its gradients are summed over the copies. */
 typedef struct {
-    double elements, gather_s, scatter_s, replicate_s;
+    double gather_s, scatter_s, replicate_s;
     double unpack_s, pack_s; /* lowered frameworks: parameters copied out of the buffer, gradients into it */
 } pace_step_shards;
 
@@ -38,14 +38,14 @@ typedef struct {
     double gradient_cover_s; /* kernels of gradients beside their exchange */
     double gradient_host_s;  /* of rest_host_s what the host takes to issue these */
     double accumulate_s,
-        accumulate_host_s;      /* of rest_s, rest_host_s: gradients added to those of a micro-batch before */
-    pace_step_shards shards[3]; /* ZeRO 3: of one layer, of head and tail, by pace_part_place */
-    double reduced_s;           /* of both what sums gradients, which ZeRO 2 does behind each micro-batch */
-    double gathered_s;          /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
-    double gather_first_s;      /* of it the first block, which nothing hides */
-    double tied_s;              /* the shared table's gradient, between first and last stage */
-    double last_bucket_s;       /* of gradient_s: what nothing can hide, since it is ready when backward ends */
-    double full_bucket_s;       /* of gradient_s: one of the others, in the mean */
+        accumulate_host_s; /* of rest_s, rest_host_s: gradients added to those of a micro-batch before */
+    pace_step_shards shards[PACE_SLOT_PARTS]; /* ZeRO: of each part; of parameters that are not divided nothing */
+    double reduced_s;      /* of both what sums gradients, which ZeRO 2 does behind each micro-batch */
+    double gathered_s;     /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
+    double gather_first_s; /* of it the first block, which nothing hides */
+    double tied_s;         /* the shared table's gradient, between first and last stage */
+    double last_bucket_s;  /* of gradient_s: what nothing can hide, since it is ready when backward ends */
+    double full_bucket_s;  /* of gradient_s: one of the others, in the mean */
     double copies_s[2][PACE_SLOT_PARTS]; /* activations of a micro-batch, to the host and back; by part */
     double update_s;
     double update_host_s;         /* of rest_host_s */
@@ -97,6 +97,9 @@ void pace_share_add(pace_share *into, pace_share one, double times);
 
 /** What has gradients, as dense and expert. */
 pace_share pace_share_trained(pace_share held);
+
+/** Of one part of the model. */
+pace_share pace_part_share(const pace_slot_part *part);
 
 /** The mean of all layers; kinds are spread over the stages. And all of the head or the tail. */
 pace_share pace_layer_share(const pace_step_slots *slots);

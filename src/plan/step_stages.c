@@ -47,7 +47,7 @@ pace_status pace_step_stages_cut(pace_step_plan *plan) {
 
 /* --- parameters --------------------------------------------------------------------------------------------------- */
 
-static pace_share part_share(const pace_slot_part *part) {
+pace_share pace_part_share(const pace_slot_part *part) {
     const pace_model_part *of = &part->part;
     return (pace_share){of->parameters, of->expert_parameters,  of->trained_parameters, of->trained_expert_parameters,
                         of->tensors,    of->put_off_parameters, of->put_off_tensors};
@@ -71,7 +71,8 @@ pace_share pace_layer_share(const pace_step_slots *slots) {
     pace_share sum = {0};
     for (unsigned i = 0; i < slots->count; i++) {
         double turns = slots->parts[i].part.turns / slots->layers;
-        if (slots->parts[i].part.place == PACE_PART_LAYER) pace_share_add(&sum, part_share(&slots->parts[i]), turns);
+        if (slots->parts[i].part.place == PACE_PART_LAYER)
+            pace_share_add(&sum, pace_part_share(&slots->parts[i]), turns);
     }
     return sum;
 }
@@ -79,7 +80,7 @@ pace_share pace_layer_share(const pace_step_slots *slots) {
 pace_share pace_place_share(const pace_step_slots *slots, pace_part_place place) {
     pace_share sum = {0};
     for (unsigned i = 0; i < slots->count; i++)
-        if (slots->parts[i].part.place == place) pace_share_add(&sum, part_share(&slots->parts[i]), 1);
+        if (slots->parts[i].part.place == place) pace_share_add(&sum, pace_part_share(&slots->parts[i]), 1);
     return sum;
 }
 
@@ -100,7 +101,7 @@ static pace_share tail_share(const pace_step_plan *plan, double stage, double pa
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_model_part *tail = &plan->slots->parts[i].part;
         bool own = part < 0 ? pace_step_tail_stage(plan, tail) == stage : pace_step_tail_part(plan, tail) == part;
-        if (own && tail->place == PACE_PART_TAIL) pace_share_add(&sum, part_share(&plan->slots->parts[i]), 1);
+        if (own && tail->place == PACE_PART_TAIL) pace_share_add(&sum, pace_part_share(&plan->slots->parts[i]), 1);
     }
     return sum;
 }

@@ -262,6 +262,7 @@ static pace_turn_work turn_of(const pace_step_plan *plan, double stage, double c
                            .idle_s = all.clocks.idle_s,
                            .waits_s = all.waits_s,
                            .leaves_s = all.leaves_s,
+                           .ahead_s = all.ahead_s,
                            .data_s = all.data_s};
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) turn.group_s[g] = all.group_s[g];
     return turn;

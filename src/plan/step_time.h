@@ -40,7 +40,7 @@ typedef struct {
     double weights_host_s;                    /* of it gradients of weights, where they come in a turn of their own */
     double launches, weights_launches;        /* of kernels */
     double idle_s;                            /* where host and device begin together, until the device has done all */
-    double waits_s, leaves_s;                 /* as of pace_passes */
+    double waits_s, leaves_s, ahead_s;        /* as of pace_passes */
     double group_s[PACE_SLOT_GROUPS], data_s; /* exchanges that nothing hides */
 } pace_turn_work;
 

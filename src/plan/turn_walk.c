@@ -104,11 +104,20 @@ static double held_until(const stage_clock *s, double queue, double begun_s, dou
     return end_s;
 }
 
+/* What a pass waits for comes while the stage waits. */
+static void come_ahead(pace_clocks *turn, double ahead_s, double waits_s) {
+    double less_s = fmin(ahead_s, fmax(0, waits_s));
+    turn->device_s -= less_s;
+    turn->idle_s -= less_s;
+}
+
 /* A pass that may begin at `start_s`. */
 static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times *times, const pace_turn *t,
                              double start_s) {
-    const pace_clocks turn = clocks_of(w, times, t);
+    pace_clocks turn = clocks_of(w, times, t);
     pace_stage_lanes *l = &s->lanes;
+    if (t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_INPUTS)
+        come_ahead(&turn, times->ahead_s, start_s - fmax(l->compute_s, l->host_s));
     const issued_turn issued = {s->launches, times->launches[t->pass], start_s, start_s};
     PACE_TRY(PACE_PUSH(&s->issued, issued));
     double until_s = held_until(s, w->queue, l->host_s, turn.host_s);

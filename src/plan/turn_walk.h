@@ -14,7 +14,9 @@ typedef struct {
     double device_s[PACE_TURN_PASSES], host_s[PACE_TURN_PASSES]; /* by pace_turn_pass */
     double idle_s[PACE_TURN_PASSES];   /* if the device has nothing to do when the host begins, until it has done all */
     double launches[PACE_TURN_PASSES]; /* of its kernels */
-    double leaves_s; /* of a forward pass, what the device waits for copies of activations once its result is sent */
+    /* of what the device waits for copies of activations: once a forward pass's result is sent, and for the first of a
+     * backward pass, which comes while the stage waits for what the pass needs */
+    double leaves_s, ahead_s;
     double end_device_s, end_host_s;       /* once a step, behind the exchange of gradients; */
     double update_device_s, update_host_s; /* then the update */
     double add_device_s,
