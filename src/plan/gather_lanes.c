@@ -15,11 +15,79 @@ static double exchange(lanes *l, double seconds, double call_s) {
 static void compute(lanes *l, pace_clocks work, double ready_s) {
     double begun_s = l->host_s;
     l->host_s += work.host_s;
-    l->compute_s = fmax(fmax(l->compute_s, ready_s) + work.device_s, begun_s + work.idle_s);
+    l->compute_s = fmax(fmax(fmax(l->compute_s, ready_s), l->await_s) + work.device_s, begun_s + work.idle_s);
+    l->await_s = l->idle_s = 0;
 }
 
 /* Which of a pass's blocks comes as the i-th. */
 static size_t turn_of(const pace_gathered_chunk *chunk, bool back, size_t i) { return back ? chunk->count - 1 - i : i; }
+
+/* --- activations that are copied (src/model/lower_activations.c) --------------------------------------------------- */
+
+static bool moves(const pace_gathered_chunk *chunk, size_t i) { return chunk->blocks[i]->moved_s[0] > 0; }
+
+/* The next of a chunk's layers whose activations move, one way or the other; count = there is none. The last layer's
+ * stay on the device. */
+static size_t next_that_moves(const pace_gathered_chunk *chunk, size_t i, bool back) {
+    do i = back ? (i ? i - 1 : chunk->count) : i + 1;
+    while (i < chunk->count && !moves(chunk, i));
+    return i;
+}
+
+static void copy(lanes *l, const pace_gathered_chunk *chunk, size_t i, bool back) {
+    double begun_s = fmax(l->compute_s - l->idle_s, back ? l->host_s : 0);
+    l->copy_s[back] = fmax(l->copy_s[back], begun_s) + chunk->blocks[i]->moved_s[back];
+    l->copied_s = l->copy_s[back];
+}
+
+/* Behind a layer: what follows waits for the copy of the one before. */
+static void copy_out(lanes *l, const pace_gathered_chunk *chunk, size_t i) {
+    if (!moves(chunk, i)) return;
+    l->await_s = l->copied_s;
+    l->copied_s = 0;
+    if (next_that_moves(chunk, i, false) < chunk->count) copy(l, chunk, i, false);
+}
+
+/* Before a layer those of the next one come. */
+static void copy_in(lanes *l, const pace_gathered_chunk *chunk, size_t i) {
+    if (!moves(chunk, i)) return;
+    size_t before = next_that_moves(chunk, i, true);
+    l->await_s = l->copied_s;
+    l->copied_s = 0;
+    if (before < chunk->count) copy(l, chunk, before, true);
+}
+
+/* A block of a pass, of a chunk. */
+static void compute_block(lanes *l, const pace_gathered_chunk *chunk, size_t i, bool back, pace_clocks work,
+                          double ready_s) {
+    if (back) copy_in(l, chunk, i);
+    compute(l, work, ready_s);
+    if (!back) copy_out(l, chunk, i);
+}
+
+/* When a pass over a chunk has ended, on the device alone; `ahead`: its first copy takes no time. */
+static lanes copying_pass(const pace_gathered_chunk *chunk, bool back, bool ahead) {
+    lanes l = {0};
+    for (size_t i = 0; i < chunk->count; i++) {
+        size_t turn = turn_of(chunk, back, i);
+        compute_block(&l, chunk, turn, back, chunk->blocks[turn]->pass[back], 0);
+        if (ahead && l.copied_s > 0) l.copied_s = l.copy_s[back] = 0, ahead = false;
+    }
+    return l;
+}
+
+pace_copy_waits pace_chunk_copy_waits(const pace_gathered_chunk *chunk) {
+    lanes forward = copying_pass(chunk, false, false), backward = copying_pass(chunk, true, false);
+    double work_s[2] = {0, 0};
+    for (size_t i = 0; i < chunk->count; i++)
+        for (int back = 0; back < 2; back++) work_s[back] += chunk->blocks[i]->pass[back].device_s;
+    double leaves_s = fmax(0, forward.await_s - forward.compute_s);
+    return (pace_copy_waits){.waits_s = {forward.compute_s + leaves_s - work_s[0], backward.compute_s - work_s[1]},
+                             .leaves_s = leaves_s,
+                             .ahead_s = backward.compute_s - copying_pass(chunk, true, true).compute_s};
+}
+
+/* --- passes ------------------------------------------------------------------------------------------------------- */
 
 /* Work that is spread over a pass: as much is lost where host and device take turns. */
 static pace_clocks work_with(pace_clocks work, pace_clocks more, double share) {
@@ -33,11 +101,12 @@ void pace_lanes_pass(lanes *l, const pace_gathered_chunk *chunk, pace_turn_pass 
     bool scatters = pass == PACE_TURN_BACKWARD || pass == PACE_TURN_WEIGHTS;
     double ready_s = 0, next_s = 0;
     for (size_t i = 0; i < chunk->count; i++) {
-        const pace_gathered_block *block = chunk->blocks[turn_of(chunk, back, i)];
+        size_t turn = turn_of(chunk, back, i);
+        const pace_gathered_block *block = chunk->blocks[turn];
         const pace_gathered_block *next = i + 1 == chunk->count ? NULL : chunk->blocks[turn_of(chunk, back, i + 1)];
         if (i == 0 && gathers) ready_s = exchange(l, block->gather_s, block->call_s);
         next_s = next && gathers ? exchange(l, next->gather_s, next->call_s) : 0;
-        compute(l, block->pass[pass], ready_s);
+        compute_block(l, chunk, turn, back, block->pass[pass], ready_s);
         if (scatters) exchange(l, block->reduce_s, block->call_s);
         ready_s = next_s;
     }
@@ -52,7 +121,7 @@ static double work_of(const pace_gathered_chunk *chunk, int pass) {
 void pace_gathers_exposed(double (*out_s)[PACE_GATHERED_PASSES], const pace_gathered_chunk *chunks, size_t count,
                           const pace_turn_pass *passes, int pass_count) {
     enum { ROUNDS = 2 };
-    lanes l = {0, 0, 0};
+    lanes l = {0};
     for (size_t c = 0; c < count; c++)
         for (int pass = 0; pass < PACE_GATHERED_PASSES; pass++) out_s[c][pass] = 0;
     for (int round = 0; round < ROUNDS; round++)
@@ -82,14 +151,16 @@ void pace_lanes_first_forward(lanes *l, const pace_gathered_chunk *chunk, double
         ready_s[i] = exchange(l, chunk->blocks[i]->gather_s, chunk->blocks[i]->call_s);
     l->compute_s = fmax(l->compute_s, input_s);
     for (size_t i = 0; i < chunk->count; i++)
-        compute(l, pace_clocks_then(chunk->blocks[i]->unpack, chunk->blocks[i]->pass[0]), ready_s[i]);
+        compute_block(l, chunk, i, false, pace_clocks_then(chunk->blocks[i]->unpack, chunk->blocks[i]->pass[0]),
+                      ready_s[i]);
 }
 
 static void take_plain(lanes *l, const pace_stage_alone *step, bool back, pace_clocks more) {
     const pace_gathered_chunk *chunk = &step->chunk;
     for (size_t i = 0; i < chunk->count; i++) {
-        const pace_gathered_block *block = chunk->blocks[turn_of(chunk, back, i)];
-        compute(l, work_with(block->pass[back], more, block->share), 0);
+        size_t turn = turn_of(chunk, back, i);
+        const pace_gathered_block *block = chunk->blocks[turn];
+        compute_block(l, chunk, turn, back, work_with(block->pass[back], more, block->share), 0);
     }
 }
 
@@ -140,12 +211,13 @@ static void take_micro_batches(lanes *l, const pace_stage_alone *step) {
         l->host_s += more * (l->host_s - before.host_s);
         l->compute_s += more * (l->compute_s - before.compute_s);
         l->exchange_s += more * (l->exchange_s - before.exchange_s);
+        for (int way = 0; way < 2; way++) l->copy_s[way] += more * (l->copy_s[way] - before.copy_s[way]);
     }
 }
 
 double pace_stage_alone_s(const pace_stage_alone *step) {
     enum { STEPS = 3 };
-    lanes l = {0, 0, 0};
+    lanes l = {0};
     double begun_s = 0;
     for (int i = 0; i < STEPS; i++) {
         begun_s = l.compute_s;

@@ -19,8 +19,10 @@ typedef struct {
     pace_clocks pass[PACE_GATHERED_PASSES]; /* by pace_turn_pass; those that come backward with what runs again */
     pace_clocks unpack; /* ZeRO 2: copied out of the buffer that it was gathered into, once a step */
     double gather_s, reduce_s;
-    double call_s; /* what the host takes to issue one of both */
-    double share;  /* of all gradients, those of this block */
+    double call_s;     /* what the host takes to issue one of both */
+    double moved_s[2]; /* of a layer whose activations do not stay: copied to the host behind a forward pass, and back
+                          before a backward one */
+    double share;      /* of all gradients, those of this block */
 } pace_gathered_block;
 
 /* Layers of a stage between whose passes others come: blocks in the order of the forward pass. */
@@ -37,7 +39,18 @@ void pace_gathers_exposed(double (*out_s)[PACE_GATHERED_PASSES], const pace_gath
 /* Until when each is busy. */
 typedef struct {
     double host_s, compute_s, exchange_s;
+    double copy_s[2];         /* as of moved_s */
+    double copied_s, await_s; /* when the newest copy of a pass has been made; what is computed next waits until then */
+    double idle_s;            /* of compute_s: what the stage waited for what its pass needs, which copies do not */
 } pace_stage_lanes;
+
+/* What the device waits for copies of activations in passes over a chunk, forward and backward; of it what it does once
+ * the forward pass has ended, and what it would not if the first copy of the backward pass came before the pass. */
+typedef struct {
+    double waits_s[2], leaves_s, ahead_s;
+} pace_copy_waits;
+
+pace_copy_waits pace_chunk_copy_waits(const pace_gathered_chunk *chunk);
 
 /** ZeRO 3: a pass over a chunk. */
 void pace_lanes_pass(pace_stage_lanes *lanes, const pace_gathered_chunk *chunk, pace_turn_pass pass);

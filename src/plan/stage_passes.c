@@ -26,20 +26,17 @@ void pace_passes_add(pace_passes *into, const pace_passes *w, double times) {
     into->weights_launches += times * w->weights_launches;
     into->products_s += times * w->products_s;
     into->hosts_s += times * w->hosts_s;
-    for (int way = 0; way < 2; way++) into->over_s[way] += times * w->over_s[way];
     into->waits_s += times * w->waits_s;
     into->leaves_s += times * w->leaves_s;
     into->ahead_s += times * w->ahead_s;
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
 }
 
-/* ZeRO 3, of one slot: parameters gathered, gradients scattered; work beside its own that hides them. */
+/* Of one slot, ZeRO 3: parameters gathered, gradients scattered; work beside its own that hides them. */
 typedef struct {
     double gather_s, reduce_s, beside_s;
     double copy_s;  /* out of and into flat buffers */
     double tensors; /* that are parts of these */
-    double moved_s; /* activations to the host or back, beside its work: */
-    bool out;       /* to the host */
 } slot_shards;
 
 /* What the host takes to issue a gather or a scatter of so many tensors; of ZeRO 3 within a pass, where views of what
@@ -53,25 +50,6 @@ static double flat_host_s(const pace_step_plan *plan, double tensors) {
 /* What the host takes to issue both. */
 static double shard_host_s(const pace_step_plan *plan, const slot_shards *shards) {
     return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * flat_host_s(plan, shards->tensors);
-}
-
-static double layers_of_chunk(const pace_step_plan *plan) {
-    return plan->slots->layers / (plan->config.pp * plan->config.vpp);
-}
-
-/* What so many layers of a chunk wait for copies that take longer than they work. The last layer of a chunk is not
- * copied. Backward, each copy comes while one layer works. Forward, what follows the next layer waits for it: behind
- * the last layer that is the next pass. */
-static void wait_for_copies(pace_passes *sum, double layers) {
-    double share = larger(0, 1 - 1 / layers);
-    double late_s = larger(0, sum->clocks.host_s - sum->clocks.device_s) / layers; /* of the first layer */
-    sum->waits_s = share * (sum->over_s[0] + sum->over_s[1]);
-    sum->compute_s += sum->waits_s;
-    sum->backward_s += share * sum->over_s[1];
-    sum->clocks = pace_clocks_with(sum->clocks, 0, sum->waits_s);
-    if (sum->waits_s > 0) sum->clocks.idle_s = larger(sum->clocks.idle_s, sum->clocks.device_s + late_s);
-    if (layers > 1) sum->leaves_s = sum->over_s[0] / layers, sum->ahead_s = sum->over_s[1] / layers;
-    sum->over_s[0] = sum->over_s[1] = 0;
 }
 
 static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
@@ -103,9 +81,6 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     double cover_s = one_block ? 0 : shards->beside_s + (host_s > device_s ? host_s : device_s);
     double exchanged_s = pace_factor_of(f, plan->gradient_across) * (shards->gather_s + shards->reduce_s);
     if (exchanged_s > 0) w.data_s = pace_exchange_left_s(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
-    /* the device waits for copies, whether or not its host is ahead; what the host is late by, where w has it, hides
-     * them */
-    w.over_s[!shards->out] = larger(0, shards->moved_s - device_s - w.host_s);
     double alone_s = pace_passes_s(&w);
     w.clocks = (pace_clocks){host_s, alone_s, larger(host_s, alone_s) + slot->turns_s};
     return w;
@@ -134,12 +109,6 @@ static double packed_s(const pace_step_plan *plan, const pace_step_factors *f, c
     return plan->config.zero_stage >= 3 && reduces(plan) ? f->stream * of->pack_s : 0;
 }
 
-/* What a pass of a part copies between device and host. */
-static double moved_s(const pace_step_plan *plan, const pace_slot_part *part, int pass) {
-    if (pass == PACE_PART_RECOMPUTE) return 0;
-    return plan->copies_s[pass == PACE_PART_BACKWARD][part - plan->slots->parts];
-}
-
 /* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
 static pace_passes part_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part,
                                pace_part_pass from, pace_part_pass to) {
@@ -154,9 +123,7 @@ static pace_passes part_passes(const pace_step_plan *plan, const pace_step_facto
                               .reduce_s = backward && reduces(plan) ? of.scatter_s + of.replicate_s : 0,
                               .beside_s = backward && is_lowered(plan) ? again_s : 0,
                               .copy_s = copies_s(plan, &of, pass),
-                              .tensors = part->part.tensors,
-                              .moved_s = moved_s(plan, part, pass),
-                              .out = pass == PACE_PART_FORWARD};
+                              .tensors = part->part.tensors};
         pace_slot slot = part->pass[pass];
         if (backward)
             slot.stream_s += plan->add_s * (part->part.trained_parameters + part->part.trained_expert_parameters);
@@ -225,13 +192,11 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     block.unpack.idle_s = larger(block.unpack.host_s, block.unpack.device_s);
     if (all > 0) block.share = (part->part.trained_parameters + part->part.trained_expert_parameters) / all;
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
+    for (int way = 0; way < 2 && hosts; way++) block.moved_s[way] = plan->copies_s[way][part - plan->slots->parts];
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
         bool forward = pass == PACE_PART_FORWARD, trains = plan->config.mode == PACE_TRAINING;
-        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass),
-                                   .moved_s = moved_s(plan, part, pass),
-                                   .out = forward};
+        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass)};
         pace_passes w = slot_passes(plan, f, &part->pass[pass], &alone);
-        wait_for_copies(&w, layers_of_chunk(plan));
         pace_clocks *sum = &block.pass[forward ? PACE_TURN_FORWARD : PACE_TURN_BACKWARD];
         if (forward || trains) *sum = pace_clocks_then(*sum, pass_clocks_of(&w, hosts));
     }
@@ -290,6 +255,59 @@ static void exposed_shards(double (*out_s)[PACE_GATHERED_PASSES], const pace_ste
     pace_gathers_exposed(out_s, of.chunks, of.count, splits ? split : whole, passes);
 }
 
+/* --- activations that are copied ---------------------------------------------------------------------------------- */
+
+/* A layer whose activations are copied, without its host. */
+static pace_gathered_block moved_block(const pace_passes *w, double out_s, double in_s) {
+    double forward_s = pace_passes_s(w) - w->backward_s;
+    return (pace_gathered_block){
+        .pass =
+            {[PACE_TURN_FORWARD] = {0, forward_s, forward_s}, [PACE_TURN_BACKWARD] = {0, w->backward_s, w->backward_s}},
+        .moved_s = {out_s, in_s}};
+}
+
+/* Adds to a chunk's passes what the device waits for copies, whether or not its host is ahead. */
+static void add_waits(pace_passes *sum, const pace_model_passes *w, const pace_gathered_chunk *chunk) {
+    pace_copy_waits waits = pace_chunk_copy_waits(chunk);
+    double late_s = larger(0, sum->clocks.host_s - sum->clocks.device_s) / (double)chunk->count; /* of the first */
+    for (int way = 0; way < 2; way++) sum->waits_s += w->has[way] ? waits.waits_s[way] : 0;
+    sum->compute_s += sum->waits_s;
+    if (w->has[1]) sum->backward_s += waits.waits_s[1], sum->ahead_s = waits.ahead_s;
+    if (w->has[0]) sum->leaves_s = waits.leaves_s;
+    sum->clocks = pace_clocks_with(sum->clocks, 0, sum->waits_s);
+    if (sum->waits_s > 0) sum->clocks.idle_s = larger(sum->clocks.idle_s, sum->clocks.device_s + late_s);
+}
+
+static bool copies_activations(const pace_step_plan *plan) { return plan->config.offload == PACE_OFFLOAD_ACTIVATIONS; }
+
+/* Of so many layers of the model from the `first` on. */
+static void wait_for_copies(pace_passes *sum, const pace_step_plan *plan, const pace_model_passes *w, double first,
+                            double layers) {
+    pace_gathered_block blocks[PACE_SLOT_PARTS];
+    const pace_gathered_block *order[PACE_GATHERED_BLOCKS];
+    pace_gathered_chunk chunk = {order, 0};
+    if (!copies_activations(plan)) return;
+    for (unsigned i = 0; i < plan->slots->count; i++)
+        blocks[i] = moved_block(&w->part[i], plan->copies_s[0][i], plan->copies_s[1][i]);
+    for (double i = first; i < first + layers && i < plan->slots->turns; i++)
+        order[chunk.count++] = &blocks[plan->slots->turn[(unsigned)i]];
+    if (chunk.count > 0) add_waits(sum, w, &chunk);
+}
+
+/* Of a chunk of mean layers. */
+static void wait_for_mean_copies(pace_passes *sum, const pace_step_plan *plan, const pace_model_passes *w) {
+    const pace_gathered_block *order[PACE_SLOT_TURNS];
+    double layers = plan->slots->layers, chunks = plan->config.pp * plan->config.vpp, moved_s[2] = {0, 0};
+    if (!copies_activations(plan)) return;
+    for (unsigned i = 0; i < plan->slots->count; i++)
+        for (int way = 0; way < 2; way++)
+            moved_s[way] += plan->copies_s[way][i] * plan->slots->parts[i].part.turns / layers;
+    const pace_gathered_block block = moved_block(&w->layer, moved_s[0], moved_s[1]);
+    pace_gathered_chunk chunk = {order, (size_t)fmax(1, fmin(PACE_SLOT_TURNS, round(layers / chunks)))};
+    for (size_t i = 0; i < chunk.count; i++) order[i] = &block;
+    add_waits(sum, w, &chunk);
+}
+
 /* --- stages and their chunks -------------------------------------------------------------------------------------- */
 
 /* Whether layers are known one by one, and a framework cuts them as src/model does. */
@@ -332,7 +350,7 @@ static pace_passes passes_of_part(const pace_step_plan *plan, const pace_step_fa
     pace_passes sum = {0};
     for (double i = first; i < first + layers && i < plan->slots->turns; i++)
         pace_passes_add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
-    wait_for_copies(&sum, layers);
+    wait_for_copies(&sum, plan, w, first, layers);
     add_ends(&sum, plan, w, 0, part);
     add_graphs(&sum, plan, f, w);
     return sum;
@@ -377,7 +395,7 @@ static pace_passes chunk_passes(const pace_step_plan *plan, const pace_step_fact
 static pace_passes mean_passes(const pace_step_plan *plan, const pace_model_passes *w, double stage) {
     pace_passes sum = {0};
     pace_passes_add(&sum, &w->layer, pace_step_layers_of(plan, stage));
-    wait_for_copies(&sum, layers_of_chunk(plan));
+    wait_for_mean_copies(&sum, plan, w);
     add_ends(&sum, plan, w, stage, -1);
     return sum;
 }

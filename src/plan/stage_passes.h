@@ -27,7 +27,6 @@ typedef struct {
     double launches,
         weights_launches;       /* of kernels; of them those of a turn of their own, as near as host times tell */
     double products_s, hosts_s; /* of compute_s products and attention; the host's whole time */
-    double over_s[2];           /* of layers: what copies of activations take longer than they, to the host and back */
     double waits_s;             /* of chunks: what the device waits for them in all; of it */
     double leaves_s, ahead_s;   /* once a forward pass has ended, and for the first of a backward pass, which may come
                                  before what the pass needs */

@@ -64,9 +64,9 @@ static double gradients_part(const pace_step_plan *plan, pace_model_rest rest, u
            least * pace_step_chunk_host_part(plan, stage, chunk);
 }
 
-/* What adding gradients makes a backward pass longer, as far as it does not wait for copies as long. */
-static double added_s(const pace_step_plan *plan, double part, const pace_chunk_turns *turns) {
-    return fmax(0, part * plan->accumulate_s - turns->backward.waits_s);
+/* What kernels of gradients make a backward pass longer, which may wait for copies as long. */
+static double longer_s(double kernels_s, const pace_chunk_turns *turns) {
+    return fmax(0, kernels_s - turns->backward.waits_s);
 }
 
 static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {
@@ -78,7 +78,7 @@ static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_
     out->ahead_s = turns.backward.ahead_s;
     take_times(out, &turns.forward, false);
     take_times(out, &turns.backward, true);
-    out->add_device_s = added_s(plan, part, &turns);
+    out->add_device_s = longer_s(part * plan->accumulate_s, &turns);
     out->add_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->accumulate_host_s;
 }
 
@@ -160,7 +160,6 @@ static pace_clocks issued(double host_s, double device_s) {
 static double alone_s(const pace_step_plan *plan) {
     const pace_step_factors none = pace_step_factors_none();
     const bool graph = plan->config.execution == PACE_CUDA_GRAPH;
-    const pace_chunk_turns turns = pace_step_turns(plan, 0, 0);
     double m = plan->micro_batches, adds = m - 1;
     double gathers_s = 0, copies = plan->slots->input_copies;
     pace_stage_blocks of;
@@ -185,7 +184,7 @@ static double alone_s(const pace_step_plan *plan) {
                                                   .copy_s = copies > 0 ? plan->input_s / copies : 0,
                                                   .copy_host_s = copies > 0 && !graph ? plan->input_host_s / copies : 0,
                                                   .graph = issued(plan->slots->rest_host_s[PACE_REST_GRAPH], 0),
-                                                  .add = issued(plan->accumulate_host_s, added_s(plan, 1, &turns)),
+                                                  .add = issued(plan->accumulate_host_s, plan->accumulate_s),
                                                   .fill = issued(plan->gradient_host_s, plan->gradient_cover_s),
                                                   .end = end,
                                                   .hull = &plan->slots->hull,

@@ -111,6 +111,14 @@ static void come_ahead(pace_clocks *turn, double ahead_s, double waits_s) {
     turn->idle_s -= less_s;
 }
 
+/* What comes next waits for the copy of the layer before the last. Returns for how long. */
+static double wait_for_copy(pace_stage_lanes *l) {
+    double waits_s = fmax(0, l->await_s - l->compute_s);
+    l->compute_s += waits_s;
+    l->await_s = 0;
+    return waits_s;
+}
+
 /* A pass that may begin at `start_s`. */
 static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times *times, const pace_turn *t,
                              double start_s) {
@@ -122,11 +130,15 @@ static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times
     PACE_TRY(PACE_PUSH(&s->issued, issued));
     double until_s = held_until(s, w->queue, l->host_s, turn.host_s);
     bool first = t->pass == PACE_TURN_FORWARD && t->micro_batch == 0;
+    s->leaves_s = t->pass == PACE_TURN_FORWARD ? times->leaves_s : 0;
     if (times->blocks && times->gathers_each) {
+        l->idle_s = start_s - l->compute_s;
         l->compute_s = start_s;
         pace_lanes_pass(l, times->blocks, t->pass);
+        s->leaves_s = wait_for_copy(l);
     } else if (times->blocks && first) {
         pace_lanes_first_forward(l, times->blocks, start_s);
+        s->leaves_s = wait_for_copy(l);
     } else {
         l->compute_s = fmax(start_s + turn.device_s, until_s + fmax(0, turn.idle_s - turn.host_s));
     }
@@ -162,7 +174,6 @@ static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
     double asked_s = s->lanes.compute_s - s->leaves_s; /* for what the turn needs */
     double begun_s = fmax(s->lanes.compute_s, fmax(asked_s, from) + (far ? w->message_s : 0));
     PACE_TRY(take_pass(w, s, times, t, begun_s));
-    s->leaves_s = back ? 0 : times->leaves_s;
     exchange_gradients(w, s, times, t);
     if (t->pass != PACE_TURN_WEIGHTS)
         *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) =
