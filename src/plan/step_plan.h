@@ -128,6 +128,8 @@ double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chu
 /** The same for what a host takes, which goes by tensors: one of many small ones may take longer than the fullest. */
 double pace_step_stage_host_part(const pace_step_plan *plan, double stage);
 double pace_step_chunk_host_part(const pace_step_plan *plan, double stage, double chunk);
+/** How many tensors a chunk has. */
+double pace_step_chunk_tensors(const pace_step_plan *plan, double stage, double chunk);
 
 /** Of a chunk's gradients the share that is formed in turns apart where the schedule has them: `by_tensors` of what is
  * shared goes by tensors, the rest by parameters. */

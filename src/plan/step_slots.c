@@ -94,13 +94,19 @@ static bool add_bucket(pace_step_slots *slots, double before_s, const pace_graph
     return true;
 }
 
+/* What the device needs to begin the next of two that follow at once. */
+static double between_kernels_s(const pace_step_place *place) {
+    return place->host ? place->host->launch.between_ns / 1e9 : 0;
+}
+
 /* `launch_ns` (may be NULL) receives what each launch takes that is not for whoever plans the step. */
 static pace_status price_graph(pace_slot *slot, double *launch_ns, pace_step_slots *slots, const pace_graph *graph,
                                const pace_step_place *place) {
+    const double between_s = between_kernels_s(place);
     for (size_t i = 0; i < graph->launches.count; i++) {
         const pace_launch *launch = &graph->launches.items[i];
         double seconds = 0;
-        if (add_bucket(slots, slot->stream_s, graph, launch)) continue;
+        if (add_bucket(slots, slot->stream_s + slot->launches * between_s, graph, launch)) continue;
         slot->launches++;
         slot->calls += !launch->same_call && !launch->adapts;
         slot->adapter_calls += !launch->same_call && launch->adapts;
@@ -126,7 +132,7 @@ static pace_status price_and_issue(pace_slot *slot, pace_step_slots *slots, cons
     if (place->host && !launch_ns) return PACE_E_MEMORY;
     pace_status status = price_graph(slot, launch_ns, slots, graph, place);
     if (status == PACE_OK && place->host) {
-        slot->gap_s = slot->launches * place->host->launch.between_ns / 1e9;
+        slot->gap_s = slot->launches * between_kernels_s(place);
         status = pace_step_host_and_device_s(&slot->host_s, &both_s, place->host, graph, launch_ns);
         if (status == PACE_OK) slot->turns_s = fmax(0, both_s - fmax(slot->host_s, device_s(slot)));
     }
@@ -256,7 +262,7 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     pace_free(launch_ns);
     if (rest == PACE_REST_EXCHANGE) slots->before_host_s = gradients_s;
     pace_graph_free(&graph);
-    slots->rest_s[rest] = slot.stream_s + slot.launches * place->host->launch.between_ns / 1e9;
+    slots->rest_s[rest] = slot.stream_s + slot.launches * between_kernels_s(place);
     return status;
 }
 

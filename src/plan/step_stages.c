@@ -111,14 +111,40 @@ pace_share pace_tied_share(const pace_step_plan *plan) {
     return (pace_share){.dense = tied, .trained = pace_config_trains_all(&plan->config) ? tied : 0};
 }
 
-pace_share pace_stage_share(const pace_step_plan *plan, double stage, double part) {
+/* Whether layers of several kinds are known one by one, and a framework cuts them as src/model does. */
+static bool has_kinds(const pace_step_plan *plan) {
+    unsigned kinds = 0;
+    for (unsigned i = 0; i < plan->slots->count; i++) kinds += plan->slots->parts[i].part.place == PACE_PART_LAYER;
+    return kinds > 1 && plan->slots->turns > 0 && pace_framework_is_lowered(plan->framework);
+}
+
+/* Layers of a stage, or of a part of the model, one by one. */
+static pace_share layers_one_by_one(const pace_step_plan *plan, double stage, double part) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    pace_share sum = {0};
+    double layer = 0;
+    for (uint32_t i = 0; i < plan->config.pp * plan->config.vpp; i++) {
+        double end = layer + pace_part_layers(&shape, plan->slots->layers, i);
+        bool own = part == PACE_WHOLE_STAGE ? pace_pipeline_stage(&shape, i) == stage : i == part;
+        for (; layer < end; layer++)
+            if (own) pace_share_add(&sum, pace_part_share(&plan->slots->parts[plan->slots->turn[(unsigned)layer]]), 1);
+    }
+    return sum;
+}
+
+static pace_share mean_layers(const pace_step_plan *plan, double stage, double part) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    double layers = part == PACE_WHOLE_STAGE ? pace_step_layers_of(plan, stage)
+                                             : pace_part_layers(&shape, plan->slots->layers, (uint32_t)part);
+    pace_share sum = {0};
+    pace_share_add(&sum, pace_layer_share(plan->slots), layers);
+    return sum;
+}
+
+pace_share pace_stage_share(const pace_step_plan *plan, double stage, double part) {
     bool whole = part == PACE_WHOLE_STAGE, first = whole ? pace_stage_has_head(stage) : part == 0;
     bool last = whole ? pace_stage_has_tail(plan, stage) : part == plan->config.pp * plan->config.vpp - 1;
-    pace_share sum = {0};
-    pace_share_add(&sum, pace_layer_share(plan->slots),
-                   whole ? pace_step_layers_of(plan, stage)
-                         : pace_part_layers(&shape, plan->slots->layers, (uint32_t)part));
+    pace_share sum = has_kinds(plan) ? layers_one_by_one(plan, stage, part) : mean_layers(plan, stage, part);
     if (first) pace_share_add(&sum, pace_place_share(plan->slots, PACE_PART_HEAD), 1);
     pace_share_add(&sum, tail_share(plan, stage, part), 1);
     if (last) pace_share_add(&sum, pace_tied_share(plan), 1);
@@ -128,9 +154,10 @@ pace_share pace_stage_share(const pace_step_plan *plan, double stage, double par
 pace_share pace_fullest_share(const pace_step_plan *plan) {
     pace_share most = {0};
     double stages[3];
-    unsigned count = pace_unlike_stages(stages, plan);
+    bool all = has_kinds(plan);
+    unsigned count = all ? (unsigned)plan->config.pp : pace_unlike_stages(stages, plan);
     for (unsigned i = 0; i < count; i++) {
-        pace_share one = pace_stage_share(plan, stages[i], PACE_WHOLE_STAGE);
+        pace_share one = pace_stage_share(plan, all ? i : stages[i], PACE_WHOLE_STAGE);
         most.dense = fmax(most.dense, one.dense);
         most.expert = fmax(most.expert, one.expert);
         most.trained = fmax(most.trained, one.trained);
@@ -181,4 +208,9 @@ double pace_step_chunk_put_off(const pace_step_plan *plan, double stage, double 
 double pace_step_chunk_host_part(const pace_step_plan *plan, double stage, double chunk) {
     const pace_pipeline shape = pace_config_pipeline(&plan->config);
     return host_part(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
+}
+
+double pace_step_chunk_tensors(const pace_step_plan *plan, double stage, double chunk) {
+    const pace_pipeline shape = pace_config_pipeline(&plan->config);
+    return pace_stage_share(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk)).tensors;
 }

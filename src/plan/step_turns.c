@@ -74,6 +74,7 @@ static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_
     double part = gradients_part(plan, PACE_REST_ACCUMULATE, stage, chunk);
     out->put_off_device = pace_step_chunk_put_off(plan, stage, chunk, plan->slots->rest_least[PACE_REST_ACCUMULATE]);
     out->put_off_host = pace_step_chunk_put_off(plan, stage, chunk, 1);
+    out->tensors = pace_step_chunk_tensors(plan, stage, chunk);
     out->leaves_s = turns.forward.leaves_s;
     out->ahead_s = turns.backward.ahead_s;
     take_times(out, &turns.forward, false);

@@ -87,6 +87,13 @@ static pace_clocks clocks_of(const turn_walk *w, const pace_turn_times *times, c
     return last ? pace_clocks_with(c, host * times->fill_host_s, device * times->fill_device_s) : c;
 }
 
+/* Kernels of a turn, with those that add gradients or fill buckets. */
+static double launches_of(const turn_walk *w, const pace_turn_times *times, const pace_turn *t) {
+    double adds = t->micro_batch > 0 && times->add_host_s > 0;
+    double fills = t->micro_batch + 1 == w->pipeline->micro_batches && times->fill_host_s > 0;
+    return times->launches[t->pass] + pace_turn_forms(t, times->put_off_host) * (adds + fills) * times->tensors;
+}
+
 /* Until when a host issues that begins at `begun_s` and takes `host_s` for all launches of the newest turn: each has to
  * wait until the one that came a queue's length before it has left, and those behind it are issued then. */
 static double held_until(const stage_clock *s, double queue, double begun_s, double host_s) {
@@ -126,7 +133,7 @@ static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times
     pace_stage_lanes *l = &s->lanes;
     if (t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_INPUTS)
         come_ahead(&turn, times->ahead_s, start_s - fmax(l->compute_s, l->host_s));
-    const issued_turn issued = {s->launches, times->launches[t->pass], start_s, start_s};
+    const issued_turn issued = {s->launches, launches_of(w, times, t), start_s, start_s};
     PACE_TRY(PACE_PUSH(&s->issued, issued));
     double until_s = held_until(s, w->queue, l->host_s, turn.host_s);
     bool first = t->pass == PACE_TURN_FORWARD && t->micro_batch == 0;
