@@ -40,6 +40,18 @@ static void take_input(pace_turn_times *out, const pace_step_plan *plan, const p
     }
 }
 
+/* Of what kernels of gradients take, the part of some parameters and tensors: by parameters what they take longer than
+ * the shortest, which each tensor takes. */
+static double gradients_part(const pace_step_plan *plan, pace_model_rest rest, double part, double host_part) {
+    double least = plan->slots->rest_least[rest];
+    return (1 - least) * part + least * host_part;
+}
+
+static double chunk_gradients_part(const pace_step_plan *plan, pace_model_rest rest, uint32_t stage, uint32_t chunk) {
+    return gradients_part(plan, rest, pace_step_chunk_part(plan, stage, chunk),
+                          pace_step_chunk_host_part(plan, stage, chunk));
+}
+
 /* Gradients are added as they are formed; what else comes beside the passes stands at the step's end, but for inputs.
  * Of frameworks that are not lowered all stages end like the fullest. */
 static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage,
@@ -50,18 +62,10 @@ static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t
     const double host_part = lowered ? pace_step_stage_host_part(plan, stage) : 1;
     double device_s = plan->rest_s - m * plan->input_s - (m - 1) * plan->accumulate_s;
     double host_s = plan->rest_host_s - m * plan->input_host_s - (m - 1) * plan->accumulate_host_s;
-    out->end_device_s = part * device_s;
+    out->end_device_s = lowered ? gradients_part(plan, PACE_REST_EXCHANGE, part, host_part) * device_s : device_s;
     out->end_host_s = host_part * (host_s - plan->update_host_s);
     out->update_device_s = part * beside->update_s;
     out->update_host_s = host_part * plan->update_host_s;
-}
-
-/* A chunk's part of what kernels of gradients take: by parameters what they take longer than the shortest, which each
- * tensor takes. */
-static double gradients_part(const pace_step_plan *plan, pace_model_rest rest, uint32_t stage, uint32_t chunk) {
-    double least = plan->slots->rest_least[rest];
-    return (1 - least) * pace_step_chunk_part(plan, stage, chunk) +
-           least * pace_step_chunk_host_part(plan, stage, chunk);
 }
 
 /* What kernels of gradients make a backward pass longer, which may wait for copies as long. */
@@ -71,7 +75,7 @@ static double longer_s(double kernels_s, const pace_chunk_turns *turns) {
 
 static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {
     pace_chunk_turns turns = pace_step_turns(plan, stage, chunk);
-    double part = gradients_part(plan, PACE_REST_ACCUMULATE, stage, chunk);
+    double part = chunk_gradients_part(plan, PACE_REST_ACCUMULATE, stage, chunk);
     out->put_off_device = pace_step_chunk_put_off(plan, stage, chunk, plan->slots->rest_least[PACE_REST_ACCUMULATE]);
     out->put_off_host = pace_step_chunk_put_off(plan, stage, chunk, 1);
     out->tensors = pace_step_chunk_tensors(plan, stage, chunk);
@@ -103,7 +107,8 @@ pace_status pace_step_turn_times(pace_turn_times **out, const pace_step_plan *pl
 static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, uint32_t stage, uint32_t count) {
     for (uint32_t chunk = 0; chunk < count; chunk++) {
         double part = pace_step_chunk_part(plan, stage, chunk);
-        chunks[chunk].fill_device_s = gradients_part(plan, PACE_REST_EXCHANGE, stage, chunk) * plan->gradient_cover_s;
+        chunks[chunk].fill_device_s =
+            chunk_gradients_part(plan, PACE_REST_EXCHANGE, stage, chunk) * plan->gradient_cover_s;
         chunks[chunk].fill_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->gradient_host_s;
         chunks[chunk].fills_behind = plan->config.graphs == PACE_GRAPHS_PASSES;
         chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);
