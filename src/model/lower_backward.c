@@ -108,12 +108,13 @@ void pace_backward_convolution(pace_lowering *to, const layer_view *view) {
     else accumulate_weight_and_bias(to, view, view->layer->shape.channels);
 }
 
-/* Backward, the first of the layers that split the work on one input comes last: then its gradient is summed. */
+/* Backward, the first of a block's layers that split the work on one input comes last: then its gradient is summed.
+ * Each block of a decoder sums its own of the encoder's output. */
 static bool is_last_to_read(const pace_lowering *to, const layer_view *view) {
     for (uint32_t i = view->from + 1; i < view->number; i++) {
         const pace_layer *layer = &to->model->layers.items[i];
-        if (layer->shard == PACE_SHARD_COLUMN && to->model->inputs.items[layer->first_input] == view->from)
-            return false;
+        bool splits = layer->shard == PACE_SHARD_COLUMN && layer->segment == view->layer->segment;
+        if (splits && to->model->inputs.items[layer->first_input] == view->from) return false;
     }
     return true;
 }

@@ -130,6 +130,8 @@ static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_
     gradient_group replicas = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
     pace_share held = pace_share_trained(pace_fullest_share(plan));
     gradient_exchange dense, expert;
+    if (pace_framework_is_lowered(plan->framework) && !(plan->slots->expert_buckets.bytes > 0))
+        held.dense += held.expert, held.expert = 0; /* all fill the same buckets */
     PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
     PACE_TRY(exchange_gradients(&expert, plan, &plan->slots->expert_buckets, held.expert, &of_experts, place));
     plan->gradient_s = dense.all_s;

@@ -126,13 +126,21 @@ static double device_s(const pace_slot *slot) {
     return sum;
 }
 
+/* Whose kernel begins when one of another stream has ended, as does the one that waits for it: without a gap. */
+static double exchanges_of(const pace_graph *graph) {
+    double count = 0;
+    PACE_ITEMS (const pace_launch, launch, &graph->launches)
+        count += launch->exchange > 0;
+    return count;
+}
+
 static pace_status price_and_issue(pace_slot *slot, pace_step_slots *slots, const pace_graph *graph,
                                    const pace_step_place *place) {
     double both_s, *launch_ns = place->host ? pace_alloc(graph->launches.count + 1, sizeof *launch_ns) : NULL;
     if (place->host && !launch_ns) return PACE_E_MEMORY;
     pace_status status = price_graph(slot, launch_ns, slots, graph, place);
     if (status == PACE_OK && place->host) {
-        slot->gap_s = slot->launches * between_kernels_s(place);
+        slot->gap_s = fmax(0, slot->launches - 2 * exchanges_of(graph)) * between_kernels_s(place);
         status = pace_step_host_and_device_s(&slot->host_s, &both_s, place->host, graph, launch_ns);
         if (status == PACE_OK) slot->turns_s = fmax(0, both_s - fmax(slot->host_s, device_s(slot)));
     }
