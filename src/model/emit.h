@@ -187,6 +187,8 @@ void pace_lower_gradient(pace_lowering *to, pace_gradient_tensor tensor);
 void pace_lower_zero_grad(pace_lowering *to);
 /** The host reads the loss and waits for it: whether it does so before backward. */
 void pace_lower_read_loss(pace_lowering *to);
+/** The gradient of the loss, behind whose last operator autograd's thread begins. */
+void pace_lower_loss_gradient(pace_lowering *to);
 bool pace_lower_reads_first(const pace_lowering *to);
 void pace_lower_update(pace_lowering *to);
 

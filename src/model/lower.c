@@ -156,8 +156,7 @@ static void backward_layers(pace_lowering *to) {
     if (to->is_last_turn && to->cut.stages == 1) pace_lower_last_bucket(to);
 }
 
-/* The gradient of the loss, behind whose last operator autograd's thread begins. */
-static void lower_loss_gradient(pace_lowering *to) {
+void pace_lower_loss_gradient(pace_lowering *to) {
     bool outermost = to->outermost;
     to->outermost = false;
     pace_emit_op(to, "aten::ones_like > aten::fill_", pace_emit_copy(to, "fill", 1, 4));
@@ -170,7 +169,7 @@ static void lower_backward(pace_lowering *to) {
     uint32_t caller = PACE_NO_NODE;
     to->stage = PACE_STAGE_BACKWARD;
     if (threads) {
-        if (is_last_part(to) && to->turn.pass != PACE_TURN_WEIGHTS) lower_loss_gradient(to);
+        if (is_last_part(to) && to->turn.pass != PACE_TURN_WEIGHTS) pace_lower_loss_gradient(to);
         if (to->left_out[0] && to->status == PACE_OK)
             to->status =
                 pace_fail(PACE_E_INTERNAL, "lowering left out the operator that a backward pass begins behind");

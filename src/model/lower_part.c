@@ -38,9 +38,16 @@ static void lower_layers(pace_lowering *to, uint32_t first, uint32_t last, pace_
     }
 }
 
+/* From the loss; in a graph there is nothing between its passes. */
+static bool begins_backward(const pace_lowering *to, uint32_t last, pace_part_pass pass) {
+    return last + 1 == to->model->layers.count && (pass == PACE_PART_BACKWARD || pass == PACE_PART_INPUTS) &&
+           to->config->execution != PACE_CUDA_GRAPH;
+}
+
 static void lower_pass(pace_lowering *to, uint32_t first, uint32_t last, pace_part_pass pass) {
     to->stage = pass == PACE_PART_FORWARD ? PACE_STAGE_FORWARD : PACE_STAGE_BACKWARD;
     bool region = to->config->execution == PACE_CUDA_GRAPH || pace_config_issues_passes(to->config);
+    if (begins_backward(to, last, pass)) pace_lower_loss_gradient(to);
     if (region) pace_region_open(to, "part");
     to->turn.pass = pass == PACE_PART_INPUTS    ? PACE_TURN_INPUTS
                     : pass == PACE_PART_WEIGHTS ? PACE_TURN_WEIGHTS

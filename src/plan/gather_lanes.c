@@ -137,8 +137,8 @@ void pace_gathers_exposed(double (*out_s)[PACE_GATHERED_PASSES], const pace_gath
 
 /* --- one stage alone ---------------------------------------------------------------------------------------------- */
 
-static void take_input(lanes *l, const pace_stage_alone *step) {
-    for (double i = 0; i < step->copies; i++) {
+static void take_input(lanes *l, const pace_stage_alone *step, double micro_batches) {
+    for (double i = 0; i < micro_batches * step->copies; i++) {
         l->host_s += step->copy_host_s;
         l->compute_s = fmax(l->compute_s, l->host_s) + step->copy_s;
         if (step->copy_host_s > 0) l->host_s = l->compute_s;
@@ -202,7 +202,8 @@ static void take_micro_batches(lanes *l, const pace_stage_alone *step) {
     double walked = fmin(step->micro_batches, WALKED), more = step->micro_batches - walked;
     for (double i = 0; i < walked; i++) {
         lanes before = *l;
-        take_input(l, step);
+        if (!step->captured) take_input(l, step, 1);
+        else if (i == 0) take_input(l, step, step->micro_batches);
         take_forward(l, step, i == 0);
         compute(l, step->graph, 0);
         if (step->reads_first) l->host_s = fmax(l->host_s, l->compute_s);

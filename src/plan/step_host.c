@@ -54,13 +54,15 @@ static pace_status walk_part(pace_walk_ends *out, const pace_step_host *host, co
     pace_walk_options options = {.repeats = 1};
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) options.scale[type] = 1;
     *out = (pace_walk_ends){0};
-    if (host->execution == PACE_CUDA_GRAPH || graph->nodes.count == 0) return PACE_OK;
+    if (graph->nodes.count == 0) return PACE_OK;
     return pace_walk_ends_of(out, &rank, &options);
 }
 
 pace_status pace_step_host_and_device_s(double *host_s, double *device_s, const pace_step_host *host,
                                         const pace_graph *graph, const double *launch_ns) {
     pace_walk_ends ends;
+    *host_s = *device_s = 0;
+    if (host->execution == PACE_CUDA_GRAPH) return PACE_OK;
     PACE_TRY(walk_part(&ends, host, graph, launch_ns));
     *host_s = (double)ends.host_ns / 1e9;
     *device_s = (double)ends.device_ns / 1e9;

@@ -129,8 +129,7 @@ static double device_s(const pace_slot *slot) {
 /* Whose kernel begins when one of another stream has ended, as does the one that waits for it: without a gap. */
 static double exchanges_of(const pace_graph *graph) {
     double count = 0;
-    PACE_ITEMS (const pace_launch, launch, &graph->launches)
-        count += launch->exchange > 0;
+    PACE_ITEMS (const pace_launch, launch, &graph->launches) count += launch->exchange > 0;
     return count;
 }
 
@@ -143,6 +142,7 @@ static pace_status price_and_issue(pace_slot *slot, pace_step_slots *slots, cons
         slot->gap_s = fmax(0, slot->launches - 2 * exchanges_of(graph)) * between_kernels_s(place);
         status = pace_step_host_and_device_s(&slot->host_s, &both_s, place->host, graph, launch_ns);
         if (status == PACE_OK) slot->turns_s = fmax(0, both_s - fmax(slot->host_s, device_s(slot)));
+        if (place->host->execution == PACE_CUDA_GRAPH) slot->turns_s = place->host->launch.lag_ns / 1e9;
     }
     pace_free(launch_ns);
     return status;
@@ -262,7 +262,9 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     size_t count = graph.launches.count;
     double *launch_ns = pace_alloc(count + 1, sizeof *launch_ns);
     pace_status status = launch_ns ? price_graph(&slot, launch_ns, slots, &graph, place) : PACE_E_MEMORY;
-    if (status == PACE_OK) status = pace_step_host_s(&slots->rest_host_s[rest], &gradients_s, place->host, &graph);
+    bool captured = place->host->execution == PACE_CUDA_GRAPH && rest != PACE_REST_INPUT;
+    if (status == PACE_OK && !captured)
+        status = pace_step_host_s(&slots->rest_host_s[rest], &gradients_s, place->host, &graph);
     if (launch_ns) slots->rest_least[rest] = least_share(launch_ns, count);
     if (rest == PACE_REST_INPUT) slots->input_copies = slot.launches;
     if (rest == PACE_REST_INPUT && count > 0 && slot.stream_s > 0)
@@ -270,7 +272,8 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     pace_free(launch_ns);
     if (rest == PACE_REST_EXCHANGE) slots->before_host_s = gradients_s;
     pace_graph_free(&graph);
-    slots->rest_s[rest] = slot.stream_s + slot.launches * between_kernels_s(place);
+    double gaps = rest == PACE_REST_INPUT ? 0 : slot.launches; /* of each copy of input the host waits for the end */
+    slots->rest_s[rest] = slot.stream_s + gaps * between_kernels_s(place);
     return status;
 }
 

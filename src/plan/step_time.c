@@ -146,7 +146,8 @@ static double late_by(pace_clocks clocks) { return larger(0, clocks.idle_s - clo
 /* What the host of a step is late by: it does not wait for the gradients' exchange. A host that reads the loss begins
  * each step with the device, and so is not ahead when backward, which it may issue slowly, has ended. One that waits
  * for each micro-batch that is copied in gains no lead from one to the next: the device is idle while the host issues
- * copies, and it may be late within each micro-batch; behind the last it may be late in what follows, too. */
+ * copies, and it may be late within each micro-batch; behind the last it may be late in what follows, too. A graph is
+ * launched behind the copies of all. */
 static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_step_time *t,
                           const pass_clocks *clocks, double device_s, double host_s) {
     double m = plan->micro_batches, late_s = host_s - device_s - t->data_s - t->bubble_s - t->pipeline_s;
@@ -154,6 +155,7 @@ static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f
         late_s += larger(0, t->update_s - f->launch * plan->update_host_s);
     if (drains_at_loss(plan)) late_s = larger(late_s, late_by(clocks->around));
     if (!waits_for_input(plan)) return larger(0, late_s);
+    if (plan->config.execution == PACE_CUDA_GRAPH) return m * plan->input_host_s + late_by(clocks->forward);
     double first = m > 1 ? 1 : 0, later = m > 2 ? m - 2 : 0;
     double before_s = first * late_by(clocks->first) + later * late_by(clocks->later);
     late_s -= first * (clocks->first.host_s - clocks->first.device_s) +

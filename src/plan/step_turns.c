@@ -35,8 +35,9 @@ static void take_input(pace_turn_times *out, const pace_step_plan *plan, const p
              graph = plan->config.execution == PACE_CUDA_GRAPH;
         out->input_device_s[end] = copies && !graph ? share[end] * plan->input_s : 0;
         out->input_host_s[end] = copies && !graph ? host_share[end] * plan->input_host_s : 0;
-        if (copies && graph) out->end_device_s += plan->micro_batches * share[end] * plan->input_s;
-        if (copies && graph) out->end_host_s += plan->micro_batches * host_share[end] * plan->input_host_s;
+        double waits_s =
+            share[end] * plan->input_s + host_share[end] * plan->input_host_s; /* of a host for its copies */
+        if (copies && graph) out->end_device_s += plan->micro_batches * waits_s;
     }
 }
 
@@ -165,7 +166,6 @@ static pace_clocks issued(double host_s, double device_s) {
 
 static double alone_s(const pace_step_plan *plan) {
     const pace_step_factors none = pace_step_factors_none();
-    const bool graph = plan->config.execution == PACE_CUDA_GRAPH;
     double m = plan->micro_batches, adds = m - 1;
     double gathers_s = 0, copies = plan->slots->input_copies;
     pace_stage_blocks of;
@@ -188,7 +188,8 @@ static double alone_s(const pace_step_plan *plan) {
                                                   .reads_last = plan->slots->reads_loss == PACE_LOSS_READ_LAST,
                                                   .copies = copies,
                                                   .copy_s = copies > 0 ? plan->input_s / copies : 0,
-                                                  .copy_host_s = copies > 0 && !graph ? plan->input_host_s / copies : 0,
+                                                  .copy_host_s = copies > 0 ? plan->input_host_s / copies : 0,
+                                                  .captured = plan->config.execution == PACE_CUDA_GRAPH,
                                                   .graph = issued(plan->slots->rest_host_s[PACE_REST_GRAPH], 0),
                                                   .add = issued(plan->accumulate_host_s, plan->accumulate_s),
                                                   .fill = issued(plan->gradient_host_s, plan->gradient_cover_s),
