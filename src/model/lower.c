@@ -435,6 +435,8 @@ static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_
     to->exchanges_gradients = to->is_last_micro_batch = rest == PACE_REST_EXCHANGE;
     bool compiled = to->config->graphs != PACE_GRAPHS_PASSES; /* behind a graph nothing compiles them */
     if (compiled) pace_region_enter_pass(to, "CompiledFunctionBackward");
+    if (compiled && pace_config_issues_passes(to->config)) /* as all rests do: the pass is counted with its layers */
+        pace_emit_launch(to, pace_emit_copy(to, "fill", 1, 4));
     for (size_t i = 0; i < tensors->count && to->status == PACE_OK; i++) pace_lower_gradient(to, tensors->items[i]);
     if (compiled) pace_region_leave_pass(to);
     if (to->exchanges_gradients) pace_lower_last_bucket(to);

@@ -44,10 +44,17 @@ static bool begins_backward(const pace_lowering *to, uint32_t last, pace_part_pa
            to->config->execution != PACE_CUDA_GRAPH;
 }
 
+/* To autograd's thread. */
+static void give_loss_gradient(pace_lowering *to) {
+    pace_lower_loss_gradient(to);
+    to->after = to->last_node[0];
+    to->thread = 1;
+}
+
 static void lower_pass(pace_lowering *to, uint32_t first, uint32_t last, pace_part_pass pass) {
     to->stage = pass == PACE_PART_FORWARD ? PACE_STAGE_FORWARD : PACE_STAGE_BACKWARD;
     bool region = to->config->execution == PACE_CUDA_GRAPH || pace_config_issues_passes(to->config);
-    if (begins_backward(to, last, pass)) pace_lower_loss_gradient(to);
+    if (begins_backward(to, last, pass)) give_loss_gradient(to);
     if (region) pace_region_open(to, "part");
     to->turn.pass = pass == PACE_PART_INPUTS    ? PACE_TURN_INPUTS
                     : pass == PACE_PART_WEIGHTS ? PACE_TURN_WEIGHTS
