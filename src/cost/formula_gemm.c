@@ -208,8 +208,7 @@ static double feed_s(const pace_op *op, const pace_cost_where *where, double c, 
     double narrow = op->pass == PACE_PASS_BACKWARD_DATA     ? c
                     : op->pass == PACE_PASS_BACKWARD_WEIGHT ? fmin(n, c * op->size[R] * op->size[S])
                                                             : n;
-    const pace_tile *widest = &pace_tiles[0];
-    double values = flop / 2 * (ceil(narrow / widest->n) / narrow + 1 / widest->m);
+    double values = flop / 2 * (ceil(narrow / pace_tile_n[0]) / narrow + 1 / pace_tile_m[0]);
     return values * op->element_bytes / (where->figure->memory * where->l2_bytes_per_s);
 }
 

@@ -60,9 +60,9 @@ static void place(pace_sample *out, const pace_op *op, const product *p) {
 /* Shares that are used: of the last wave's places, and of the padded tiles. */
 static void tile_traits(float *trait, const product *p, double sm_count) {
     for (int i = 1; i < 6; i++) {
-        double tiles = p->b * ceil(p->m / pace_tiles[i].m) * ceil(p->n / pace_tiles[i].n), waves = tiles / sm_count;
+        double tiles = p->b * ceil(p->m / pace_tile_m[i]) * ceil(p->n / pace_tile_n[i]), waves = tiles / sm_count;
         trait[2 * (i - 1)] = (float)(waves / ceil(waves));
-        trait[2 * (i - 1) + 1] = (float)(p->b * p->m * p->n / (tiles * pace_tiles[i].m * pace_tiles[i].n));
+        trait[2 * (i - 1) + 1] = (float)(p->b * p->m * p->n / (tiles * pace_tile_m[i] * pace_tile_n[i]));
     }
 }
 

@@ -5,20 +5,14 @@
  */
 #pragma once
 
-/* A tile size a library has kernels for, and the share of the peak it reaches in its inner loop; of a plain product
- * its operands come in order, and it reaches more. Sizes are powers of two, so that a product with
- * `per_m` is exactly the quotient by m. */
-typedef struct {
-    double m, n, per_m, per_n, share, product_share;
-} pace_tile;
-
+/* Sizes of tiles, the widest first. */
 enum { PACE_TILES = 8 };
-extern const pace_tile pace_tiles[PACE_TILES];
+extern const double pace_tile_m[PACE_TILES], pace_tile_n[PACE_TILES];
 
 typedef struct {
     double cost;  /* (all work over useful work) / share: at least 1; multiplies the roofline's compute time */
     double waves; /* rounds over the multiprocessors */
-    int tile;     /* index of pace_tiles */
+    int tile;     /* its size's number, from 0 */
     double split; /* parts that k is cut into */
 } pace_tiling;
 

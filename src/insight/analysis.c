@@ -1,4 +1,6 @@
 #include "insight/analysis.h"
+
+#include "base/parallel.h"
 #include "insight/analyze_options.h"
 
 #include "insight/ranks/alignment.h"
@@ -191,6 +193,12 @@ static pace_status match_messages(pace_analysis *analysis) {
     return status;
 }
 
+static pace_status tile_rank(void *context, size_t worker, size_t rank) {
+    const pace_analysis *analysis = context;
+    (void)worker;
+    return pace_rank_tile(analysis->ranks.items[rank]);
+}
+
 pace_status pace_analysis_join(pace_analysis *analysis) {
     pace_rank *const *ranks = analysis->ranks.items;
     size_t count = analysis->ranks.count;
@@ -207,7 +215,7 @@ pace_status pace_analysis_join(pace_analysis *analysis) {
     PACE_TRY(pace_messages_match_times(&analysis->messages, ranks));
     pace_collectives_split(&analysis->collectives, ranks, count);
     pace_messages_split(&analysis->messages, ranks);
-    for (size_t i = 0; i < count; i++) PACE_TRY(pace_rank_tile(ranks[i]));
+    PACE_TRY(pace_for_each(count, tile_rank, analysis));
     PACE_TRY(pace_collectives_explain(&analysis->collectives, ranks, count));
     pace_messages_explain(&analysis->messages, ranks);
     return PACE_OK;
@@ -456,12 +464,19 @@ static pace_status take_step(pace_analysis *analysis, pace_step *step, const cha
     rank->path = pace_copy_text(name, strlen(name));
     pace_status status = rank->path ? PACE_OK : PACE_E_MEMORY;
     rank->device = device;
-    if (status == PACE_OK) status = pace_rank_understand(rank, analysis->classes, analysis->words, NULL);
-    if (status == PACE_OK && rank->work.host_is_device) rank->device = NULL;
     if (status == PACE_OK) status = PACE_PUSH(&analysis->traces, rank);
     if (status == PACE_OK) return PACE_PUSH(&analysis->ranks, rank);
     free_rank(rank);
     return status;
+}
+
+static pace_status understand_made(void *context, size_t worker, size_t i) {
+    const pace_analysis *analysis = context;
+    pace_rank *rank = analysis->ranks.items[i];
+    (void)worker;
+    PACE_TRY(pace_rank_understand(rank, analysis->classes, analysis->words, NULL));
+    leave_host_without_device(rank);
+    return PACE_OK;
 }
 
 static int64_t waits_ns(const pace_rank *rank) {
@@ -488,6 +503,7 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
     for (; status == PACE_OK && taken < count; taken++)
         status = take_step(&analysis, &steps[taken], names[taken], device);
     for (; taken < count; taken++) pace_step_free(&steps[taken]);
+    if (status == PACE_OK) status = pace_for_each(count, understand_made, &analysis);
     if (status == PACE_OK) status = pace_analysis_join(&analysis);
     if (status == PACE_OK) pace_analysis_report_busiest(&analysis);
     return PACE_GIVE(out, analysis, status, pace_analysis_free(&analysis));

@@ -1,5 +1,7 @@
 #include "plan/step_engine.h"
 
+#include "base/parallel.h"
+
 #include "forecast/gradient_tables.h"
 #include "model/lower.h"
 #include "model/pipeline_fold.h"
@@ -90,17 +92,26 @@ static pace_status lower_stage(pace_graph *out, const pace_step_case *asked, con
     return status;
 }
 
+typedef struct {
+    lowered_stages *stages;
+    const pace_step_case *asked;
+    const pace_config *config;
+} stages_to_lower;
+
+static pace_status lower_one(void *context, size_t worker, size_t stage) {
+    const stages_to_lower *to = context;
+    (void)worker;
+    return lower_stage(&to->stages->graphs[stage], to->asked, to->config, (uint32_t)stage);
+}
+
 static pace_status lower_stages(lowered_stages *out, const pace_step_case *asked, const pace_config *config,
                                 const char *name) {
     size_t stages = (size_t)config->pp;
-    *out = (lowered_stages){pace_alloc(stages, sizeof *out->graphs), pace_alloc(stages, sizeof *out->names), 0};
+    *out = (lowered_stages){pace_alloc(stages, sizeof *out->graphs), pace_alloc(stages, sizeof *out->names), stages};
     pace_status status = out->graphs && out->names ? PACE_OK : PACE_E_MEMORY;
-    while (status == PACE_OK && out->count < stages) {
-        out->names[out->count] = name;
-        status = lower_stage(&out->graphs[out->count], asked, config, (uint32_t)out->count);
-        out->count += status == PACE_OK;
-    }
-    for (size_t i = 0; status != PACE_OK && i < out->count; i++) pace_graph_free(&out->graphs[i]);
+    for (size_t i = 0; status == PACE_OK && i < stages; i++) out->names[i] = name;
+    if (status == PACE_OK) status = pace_for_each(stages, lower_one, &(stages_to_lower){out, asked, config});
+    for (size_t i = 0; status != PACE_OK && out->graphs && i < stages; i++) pace_graph_free(&out->graphs[i]);
     if (status != PACE_OK) free_stages(out);
     return status;
 }

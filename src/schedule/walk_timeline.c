@@ -1,5 +1,7 @@
 #include "schedule/walk_timeline.h"
 
+#include "base/parallel.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -398,11 +400,20 @@ pace_status pace_walk_extents_of(pace_walk_extents **out, const pace_walk_rank *
     return PACE_GIVE(out, of, status, pace_walk_extents_free(of));
 }
 
+typedef struct {
+    pace_step *steps;
+    pace_walk_extents *of;
+} made_steps;
+
+static pace_status make_one(void *context, size_t worker, size_t rank) {
+    const made_steps *made = context;
+    (void)worker;
+    return make_step(&made->steps[rank], &made->of->ranks[rank]);
+}
+
 pace_status pace_walk_steps(pace_step *out, pace_walk_extents *of) {
-    for (size_t rank = 0; rank < of->count; rank++) {
-        pace_status status = make_step(&out[rank], &of->ranks[rank]);
-        while (status != PACE_OK && rank > 0) pace_step_free(&out[--rank]);
-        PACE_TRY(status);
-    }
-    return PACE_OK;
+    memset(out, 0, of->count * sizeof *out);
+    pace_status status = pace_for_each(of->count, make_one, &(made_steps){out, of});
+    for (size_t rank = 0; status != PACE_OK && rank < of->count; rank++) pace_step_free(&out[rank]);
+    return status;
 }
