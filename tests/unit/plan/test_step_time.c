@@ -177,7 +177,7 @@ static void close_bench(bench *b) {
     pace_device_catalog_free(&b->devices);
 }
 
-/* Kernels of the passes; what starts backward off, a fill of one number, belongs to no layer. */
+/* Kernels of the passes. */
 static double kernels_s(const bench *b, const pace_graph *graph) {
     double sum = 0;
     for (size_t i = 0; i < graph->launches.count; i++) {
@@ -186,7 +186,6 @@ static double kernels_s(const bench *b, const pace_graph *graph) {
         pace_estimate s;
         if (launch->op == PACE_NO_OP || (stage != PACE_STAGE_FORWARD && stage != PACE_STAGE_BACKWARD)) continue;
         const pace_op *op = &graph->ops.items[launch->op];
-        if (strcmp(op->kind, "fill") == 0 && op->size[0] == 1) continue;
         assert_int_equal(pace_cost_op_under(&s, b->pricer.cost, b->place.device, op, PACE_SUSTAINED), PACE_OK);
         sum += s.median;
     }
