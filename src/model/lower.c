@@ -460,6 +460,14 @@ static void lower_shard(pace_lowering *to) {
     pace_lower_unpack(to, 0, 1);
 }
 
+static void lower_move(pace_lowering *to) {
+    bool compiled = pace_config_issues_passes(to->config);
+    if (compiled) pace_region_enter_pass(to, "");
+    if (compiled) pace_emit_launch(to, pace_emit_copy(to, "fill", 1, 4)); /* as in PACE_REST_PLAIN */
+    (void)pace_emit_copy_beside(to, "offload::activations", "d2h_pinned", 1);
+    if (compiled) pace_region_leave_pass(to);
+}
+
 static pace_status lower_rest(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     if (rest == PACE_REST_INPUT) lower_input(to);
     if (rest == PACE_REST_GATHER) pace_emit_gather(to, PACE_GROUP_DATA, 1);
@@ -470,6 +478,7 @@ static pace_status lower_rest(pace_lowering *to, pace_model_rest rest, const pac
         pace_region_leave_pass(to);
     }
     if (rest == PACE_REST_GRAPH) lower_graph(to);
+    if (rest == PACE_REST_MOVE) lower_move(to);
     if (rest == PACE_REST_VIEW) pace_emit_host(to, "aten::view");
     if (rest == PACE_REST_UPDATE) {
         if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;

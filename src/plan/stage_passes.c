@@ -37,6 +37,7 @@ typedef struct {
     double gather_s, reduce_s, beside_s;
     double copy_s;  /* out of and into flat buffers */
     double tensors; /* that are parts of these */
+    double move_s;  /* of the host: activations that are copied */
 } slot_shards;
 
 /* What the host takes to issue a gather or a scatter of so many tensors; of ZeRO 3 within a pass, where views of what
@@ -61,7 +62,8 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     w.compute_s = w.products_s + f->stream * (slot->stream_s + shards->copy_s) + slot->gap_s;
     double device_s = w.compute_s,
            host_s = f->launch * (framework->launch_s * slot->calls + framework->adapter_launch_s * slot->adapter_calls +
-                                 framework->dispatch_s * slot->dispatches + slot->host_s + shard_host_s(plan, shards));
+                                 framework->dispatch_s * slot->dispatches + slot->host_s + shards->move_s +
+                                 shard_host_s(plan, shards));
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
         double alone_s = pace_factor_of(f, plan->slots->across[g]) * slot->exchange_s[g];
         w.group_s[g] = alone_s > 0 ? pace_exchange_left_s(alone_s, overlap[g], f->hidden, w.compute_s) : 0;
@@ -109,6 +111,15 @@ static double packed_s(const pace_step_plan *plan, const pace_step_factors *f, c
     return plan->config.zero_stage >= 3 && reduces(plan) ? f->stream * of->pack_s : 0;
 }
 
+static bool copies_activations(const pace_step_plan *plan) { return plan->config.offload == PACE_OFFLOAD_ACTIVATIONS; }
+
+/* What the host takes to issue the copy of a layer's activations, in the mean: those of a chunk's last stay. */
+static double move_host_s(const pace_step_plan *plan, const pace_slot_part *part, int pass) {
+    double layers = plan->slots->layers / (plan->config.pp * plan->config.vpp);
+    if (!copies_activations(plan) || part->part.place != PACE_PART_LAYER || pass == PACE_PART_RECOMPUTE) return 0;
+    return larger(0, 1 - 1 / layers) * plan->slots->rest_host_s[PACE_REST_MOVE];
+}
+
 /* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
 static pace_passes part_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot_part *part,
                                pace_part_pass from, pace_part_pass to) {
@@ -123,7 +134,8 @@ static pace_passes part_passes(const pace_step_plan *plan, const pace_step_facto
                               .reduce_s = backward && reduces(plan) ? of.scatter_s + of.replicate_s : 0,
                               .beside_s = backward && is_lowered(plan) ? again_s : 0,
                               .copy_s = copies_s(plan, &of, pass),
-                              .tensors = part->part.tensors};
+                              .tensors = part->part.tensors,
+                              .move_s = move_host_s(plan, part, pass)};
         pace_slot slot = part->pass[pass];
         if (backward)
             slot.stream_s += plan->add_s * (part->part.trained_parameters + part->part.trained_expert_parameters);
@@ -195,7 +207,7 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     for (int way = 0; way < 2 && hosts; way++) block.moved_s[way] = plan->copies_s[way][part - plan->slots->parts];
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
         bool forward = pass == PACE_PART_FORWARD, trains = plan->config.mode == PACE_TRAINING;
-        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass)};
+        const slot_shards alone = {.copy_s = copies_s(plan, &of, pass), .move_s = move_host_s(plan, part, pass)};
         pace_passes w = slot_passes(plan, f, &part->pass[pass], &alone);
         pace_clocks *sum = &block.pass[forward ? PACE_TURN_FORWARD : PACE_TURN_BACKWARD];
         if (forward || trains) *sum = pace_clocks_then(*sum, pass_clocks_of(&w, hosts));
@@ -278,19 +290,15 @@ static void add_waits(pace_passes *sum, const pace_model_passes *w, const pace_g
     if (sum->waits_s > 0) sum->clocks.idle_s = larger(sum->clocks.idle_s, sum->clocks.device_s + late_s);
 }
 
-static bool copies_activations(const pace_step_plan *plan) { return plan->config.offload == PACE_OFFLOAD_ACTIVATIONS; }
-
 /* Of so many layers of the model from the `first` on. */
 static void wait_for_copies(pace_passes *sum, const pace_step_plan *plan, const pace_model_passes *w, double first,
                             double layers) {
     pace_gathered_block blocks[PACE_SLOT_PARTS];
     const pace_gathered_block *order[PACE_GATHERED_BLOCKS];
-    pace_gathered_chunk chunk = {order, 0};
     if (!copies_activations(plan)) return;
     for (unsigned i = 0; i < plan->slots->count; i++)
         blocks[i] = moved_block(&w->part[i], plan->copies_s[0][i], plan->copies_s[1][i]);
-    for (double i = first; i < first + layers && i < plan->slots->turns; i++)
-        order[chunk.count++] = &blocks[plan->slots->turn[(unsigned)i]];
+    pace_gathered_chunk chunk = {order, parts_of_chunk(order, plan->slots, blocks, first, layers)};
     if (chunk.count > 0) add_waits(sum, w, &chunk);
 }
 

@@ -365,6 +365,12 @@ static bool take_rests(pace_step_slots *slots, const pace_step_slots *like) {
     return true;
 }
 
+/* Others are priced by themselves, or nobody needs them. */
+static bool is_asked(const pace_config *config, pace_model_rest rest) {
+    if (rest == PACE_REST_MOVE) return config->offload == PACE_OFFLOAD_ACTIVATIONS;
+    return rest != PACE_REST_EXCHANGE && rest != PACE_REST_INPUT && rest != PACE_REST_GRAPH;
+}
+
 /* Of those that hang on no sharing, and when gradients come. */
 static pace_status price_rests(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                const pace_step_place *place, const pace_step_slots *like) {
@@ -376,13 +382,14 @@ static pace_status price_rests(pace_step_slots *slots, const pace_model *model, 
     pace_status status = price_rest(slots, model, config, PACE_REST_INPUT, &tensors, place);
     bool taken = status == PACE_OK && take_rests(slots, like);
     for (int rest = 0; !taken && status == PACE_OK && rest < PACE_MODEL_RESTS; rest++)
-        if (rest != PACE_REST_EXCHANGE && rest != PACE_REST_INPUT && rest != PACE_REST_GRAPH)
+        if (is_asked(config, (pace_model_rest)rest))
             status = price_rest(slots, model, config, (pace_model_rest)rest, &tensors, place);
     if (status == PACE_OK) status = find_hull(slots, &backward, &tensors, config, place);
     pace_graph_free(&backward);
     PACE_VEC_FREE(&tensors);
     if (taken) return status;
     take_off(slots, PACE_REST_ACCUMULATE, slots->rest_s[PACE_REST_PLAIN], slots->rest_host_s[PACE_REST_PLAIN]);
+    if (pace_config_issues_passes(config)) take_off(slots, PACE_REST_MOVE, 0, slots->rest_host_s[PACE_REST_PLAIN]);
     take_off(slots, PACE_REST_TWICE, slots->rest_s[PACE_REST_WITHIN], slots->rest_host_s[PACE_REST_WITHIN]);
     return status;
 }

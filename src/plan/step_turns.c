@@ -117,6 +117,11 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
         chunks[chunk].last_bucket_s = plan->last_bucket_s;
         chunks->end_device_s -= chunks[chunk].fill_device_s;
         chunks->end_host_s -= chunks[chunk].fill_host_s;
+        const pace_chunk_turns turns = pace_step_turns(plan, stage, chunk);
+        double add_s = plan->micro_batches > 1
+                           ? chunk_gradients_part(plan, PACE_REST_ACCUMULATE, stage, chunk) * plan->accumulate_s
+                           : 0;
+        chunks[chunk].fill_device_s = longer_s(add_s + chunks[chunk].fill_device_s, &turns) - longer_s(add_s, &turns);
     }
 }
 
