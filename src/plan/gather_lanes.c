@@ -65,26 +65,33 @@ static void compute_block(lanes *l, const pace_gathered_chunk *chunk, size_t i, 
     if (!back) copy_out(l, chunk, i);
 }
 
-/* When a pass over a chunk has ended, on the device alone; `ahead`: its first copy takes no time. */
-static lanes copying_pass(const pace_gathered_chunk *chunk, bool back, bool ahead) {
+/* When a pass over a chunk has ended, with its host or on the device alone; `ahead`: its first copy takes no time. */
+static lanes copying_pass(const pace_gathered_chunk *chunk, bool back, bool hosts, bool ahead) {
     lanes l = {0};
     for (size_t i = 0; i < chunk->count; i++) {
         size_t turn = turn_of(chunk, back, i);
-        compute_block(&l, chunk, turn, back, chunk->blocks[turn]->pass[back], 0);
+        pace_clocks work = chunk->blocks[turn]->pass[back];
+        if (!hosts) work = (pace_clocks){0, work.device_s, work.device_s};
+        compute_block(&l, chunk, turn, back, work, 0);
         if (ahead && l.copied_s > 0) l.copied_s = l.copy_s[back] = 0, ahead = false;
     }
     return l;
 }
 
+/* With what comes next behind a forward pass. */
+static double ends_s(const lanes *l) { return fmax(l->compute_s, l->await_s); }
+
 pace_copy_waits pace_chunk_copy_waits(const pace_gathered_chunk *chunk) {
-    lanes forward = copying_pass(chunk, false, false), backward = copying_pass(chunk, true, false);
+    lanes forward = copying_pass(chunk, false, false, false), backward = copying_pass(chunk, true, false, false);
+    lanes issued = copying_pass(chunk, false, true, false), issued_back = copying_pass(chunk, true, true, false);
+    bool begins = moves(chunk, chunk->count - 1); /* behind a tail the copy waits for what that needs */
     double work_s[2] = {0, 0};
     for (size_t i = 0; i < chunk->count; i++)
         for (int back = 0; back < 2; back++) work_s[back] += chunk->blocks[i]->pass[back].device_s;
-    double leaves_s = fmax(0, forward.await_s - forward.compute_s);
-    return (pace_copy_waits){.waits_s = {forward.compute_s + leaves_s - work_s[0], backward.compute_s - work_s[1]},
-                             .leaves_s = leaves_s,
-                             .ahead_s = backward.compute_s - copying_pass(chunk, true, true).compute_s};
+    return (pace_copy_waits){.waits_s = {ends_s(&forward) - work_s[0], backward.compute_s - work_s[1]},
+                             .idle_s = {ends_s(&issued), issued_back.compute_s},
+                             .leaves_s = ends_s(&forward) - forward.compute_s,
+                             .ahead_s = backward.compute_s - copying_pass(chunk, true, false, begins).compute_s};
 }
 
 /* --- passes ------------------------------------------------------------------------------------------------------- */

@@ -45,9 +45,10 @@ typedef struct {
 } pace_stage_lanes;
 
 /* What the device waits for copies of activations in passes over a chunk, forward and backward; of it what it does once
- * the forward pass has ended, and what it would not if the first copy of the backward pass came before the pass. */
+ * the forward pass has ended, and what it would not if the first copy of the backward pass came before the pass.
+ * `idle_s`: as of pace_clocks. */
 typedef struct {
-    double waits_s[2], leaves_s, ahead_s;
+    double waits_s[2], idle_s[2], leaves_s, ahead_s;
 } pace_copy_waits;
 
 pace_copy_waits pace_chunk_copy_waits(const pace_gathered_chunk *chunk);

@@ -269,25 +269,26 @@ static void exposed_shards(double (*out_s)[PACE_GATHERED_PASSES], const pace_ste
 
 /* --- activations that are copied ---------------------------------------------------------------------------------- */
 
-/* A layer whose activations are copied, without its host. */
-static pace_gathered_block moved_block(const pace_passes *w, double out_s, double in_s) {
-    double forward_s = pace_passes_s(w) - w->backward_s;
-    return (pace_gathered_block){
-        .pass =
-            {[PACE_TURN_FORWARD] = {0, forward_s, forward_s}, [PACE_TURN_BACKWARD] = {0, w->backward_s, w->backward_s}},
+/* A part whose activations are copied; passes both ways have no host of their own. */
+static pace_gathered_block moved_block(const pace_model_passes *w, const pace_passes *part, double out_s, double in_s) {
+    double forward_s = pace_passes_s(part) - part->backward_s, back_s = part->backward_s;
+    pace_gathered_block block = {
+        .pass = {[PACE_TURN_FORWARD] = {0, forward_s, forward_s}, [PACE_TURN_BACKWARD] = {0, back_s, back_s}},
         .moved_s = {out_s, in_s}};
+    if (w->has[0] != w->has[1]) block.pass[w->has[1] ? PACE_TURN_BACKWARD : PACE_TURN_FORWARD] = part->clocks;
+    return block;
 }
 
 /* Adds to a chunk's passes what the device waits for copies, whether or not its host is ahead. */
 static void add_waits(pace_passes *sum, const pace_model_passes *w, const pace_gathered_chunk *chunk) {
     pace_copy_waits waits = pace_chunk_copy_waits(chunk);
-    double late_s = larger(0, sum->clocks.host_s - sum->clocks.device_s) / (double)chunk->count; /* of the first */
     for (int way = 0; way < 2; way++) sum->waits_s += w->has[way] ? waits.waits_s[way] : 0;
     sum->compute_s += sum->waits_s;
     if (w->has[1]) sum->backward_s += waits.waits_s[1], sum->ahead_s = waits.ahead_s;
     if (w->has[0]) sum->leaves_s = waits.leaves_s;
-    sum->clocks = pace_clocks_with(sum->clocks, 0, sum->waits_s);
-    if (sum->waits_s > 0) sum->clocks.idle_s = larger(sum->clocks.idle_s, sum->clocks.device_s + late_s);
+    sum->clocks.device_s += sum->waits_s;
+    for (int way = 0; way < 2; way++)
+        if (w->has[way]) sum->clocks.idle_s = larger(sum->clocks.idle_s, waits.idle_s[way]);
 }
 
 /* Of so many layers of the model from the `first` on. */
@@ -297,7 +298,7 @@ static void wait_for_copies(pace_passes *sum, const pace_step_plan *plan, const 
     const pace_gathered_block *order[PACE_GATHERED_BLOCKS];
     if (!copies_activations(plan)) return;
     for (unsigned i = 0; i < plan->slots->count; i++)
-        blocks[i] = moved_block(&w->part[i], plan->copies_s[0][i], plan->copies_s[1][i]);
+        blocks[i] = moved_block(w, &w->part[i], plan->copies_s[0][i], plan->copies_s[1][i]);
     pace_gathered_chunk chunk = {order, parts_of_chunk(order, plan->slots, blocks, first, layers)};
     if (chunk.count > 0) add_waits(sum, w, &chunk);
 }
@@ -310,7 +311,7 @@ static void wait_for_mean_copies(pace_passes *sum, const pace_step_plan *plan, c
     for (unsigned i = 0; i < plan->slots->count; i++)
         for (int way = 0; way < 2; way++)
             moved_s[way] += plan->copies_s[way][i] * plan->slots->parts[i].part.turns / layers;
-    const pace_gathered_block block = moved_block(&w->layer, moved_s[0], moved_s[1]);
+    const pace_gathered_block block = moved_block(w, &w->layer, moved_s[0], moved_s[1]);
     pace_gathered_chunk chunk = {order, (size_t)fmax(1, fmin(PACE_SLOT_TURNS, round(layers / chunks)))};
     for (size_t i = 0; i < chunk.count; i++) order[i] = &block;
     add_waits(sum, w, &chunk);
@@ -358,8 +359,8 @@ static pace_passes passes_of_part(const pace_step_plan *plan, const pace_step_fa
     pace_passes sum = {0};
     for (double i = first; i < first + layers && i < plan->slots->turns; i++)
         pace_passes_add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
-    wait_for_copies(&sum, plan, w, first, layers);
     add_ends(&sum, plan, w, 0, part);
+    wait_for_copies(&sum, plan, w, first, layers);
     add_graphs(&sum, plan, f, w);
     return sum;
 }
@@ -403,8 +404,8 @@ static pace_passes chunk_passes(const pace_step_plan *plan, const pace_step_fact
 static pace_passes mean_passes(const pace_step_plan *plan, const pace_model_passes *w, double stage) {
     pace_passes sum = {0};
     pace_passes_add(&sum, &w->layer, pace_step_layers_of(plan, stage));
-    wait_for_mean_copies(&sum, plan, w);
     add_ends(&sum, plan, w, stage, -1);
+    wait_for_mean_copies(&sum, plan, w);
     return sum;
 }
 
