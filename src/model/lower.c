@@ -421,15 +421,6 @@ pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *t
     return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }
 
-/* What replicas updated for each other, as far as the device and views of tensors are concerned. */
-static void unpack_updated(pace_lowering *to, const pace_gradient_tensors *tensors) {
-    double elements = 0;
-    pace_region_enter_pass(to, "Torch-Compiled Region: 0/0");
-    for (size_t i = 0; i < tensors->count; i++) elements += tensors->items[i].elements;
-    pace_lower_unpack(to, (double)tensors->count, elements);
-    pace_region_leave_pass(to);
-}
-
 static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     to->stage = PACE_STAGE_BACKWARD;
     to->exchanges_gradients = to->is_last_micro_batch = rest == PACE_REST_EXCHANGE;
@@ -440,7 +431,6 @@ static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_
     for (size_t i = 0; i < tensors->count && to->status == PACE_OK; i++) pace_lower_gradient(to, tensors->items[i]);
     if (compiled) pace_region_leave_pass(to);
     if (to->exchanges_gradients) pace_lower_last_bucket(to);
-    if (to->exchanges_gradients && to->config->zero_stage == 2) unpack_updated(to, tensors);
 }
 
 static pace_status copy_tensors(pace_gradient_tensors *out, const pace_gradient_tensors *tensors) {
@@ -460,17 +450,28 @@ static void lower_shard(pace_lowering *to) {
     pace_lower_unpack(to, 0, 1);
 }
 
+/* Where one operator issues a pass, within it, behind a kernel as in PACE_REST_PLAIN. */
+static void enter_pass(pace_lowering *to) {
+    if (!pace_config_issues_passes(to->config)) return;
+    pace_region_enter_pass(to, "");
+    pace_emit_launch(to, pace_emit_copy(to, "fill", 1, 4));
+}
+
+static void lower_gather(pace_lowering *to) {
+    enter_pass(to);
+    pace_emit_gather(to, PACE_GROUP_DATA, 1);
+    pace_region_leave_pass(to);
+}
+
 static void lower_move(pace_lowering *to) {
-    bool compiled = pace_config_issues_passes(to->config);
-    if (compiled) pace_region_enter_pass(to, "");
-    if (compiled) pace_emit_launch(to, pace_emit_copy(to, "fill", 1, 4)); /* as in PACE_REST_PLAIN */
+    enter_pass(to);
     (void)pace_emit_copy_beside(to, "offload::activations", "d2h_pinned", 1);
-    if (compiled) pace_region_leave_pass(to);
+    pace_region_leave_pass(to);
 }
 
 static pace_status lower_rest(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     if (rest == PACE_REST_INPUT) lower_input(to);
-    if (rest == PACE_REST_GATHER) pace_emit_gather(to, PACE_GROUP_DATA, 1);
+    if (rest == PACE_REST_GATHER) lower_gather(to);
     if (rest == PACE_REST_SHARD) lower_shard(to);
     if (rest == PACE_REST_WITHIN || rest == PACE_REST_TWICE) {
         pace_region_enter_pass(to, "");

@@ -210,7 +210,7 @@ static void take_micro_batches(lanes *l, const pace_stage_alone *step) {
     for (double i = 0; i < walked; i++) {
         lanes before = *l;
         if (!step->captured) take_input(l, step, 1);
-        else if (i == 0) take_input(l, step, step->micro_batches);
+        else if (i == 0) take_input(l, step, step->micro_batches), l->host_s += step->replay_s;
         take_forward(l, step, i == 0);
         compute(l, step->graph, 0);
         if (step->reads_first) l->host_s = fmax(l->host_s, l->compute_s);

@@ -40,11 +40,11 @@ typedef struct {
     double move_s;  /* of the host: activations that are copied */
 } slot_shards;
 
-/* What the host takes to issue a gather or a scatter of so many tensors; of ZeRO 3 within a pass, where views of what
- * is compiled take nothing. */
+/* What the host takes to issue a gather or a scatter of so many tensors; within a pass that is compiled views of them
+ * take nothing. */
 static double flat_host_s(const pace_step_plan *plan, double tensors) {
     const double *host_s = plan->slots->rest_host_s;
-    if (plan->config.zero_stage >= 3 && pace_config_issues_passes(&plan->config)) return host_s[PACE_REST_TWICE];
+    if (pace_config_issues_passes(&plan->config)) return host_s[PACE_REST_TWICE];
     return host_s[PACE_REST_SHARD] + tensors * host_s[PACE_REST_VIEW];
 }
 

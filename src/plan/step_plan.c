@@ -225,6 +225,8 @@ static pace_status shard_parts(pace_step_plan *plan, const pace_step_place *plac
         if (last) pace_share_add(&what, pace_tied_share(plan), 1);
         if (plan->config.zero_stage < 3) what = pace_share_trained(what);
         PACE_TRY(shard_block(&plan->shards[i], plan, what, place));
+        if (plan->config.zero_stage == 2)
+            plan->unpacked_s += part->part.turns * plan->shards[i].unpack_s / plan->config.pp;
     }
     return PACE_OK;
 }
@@ -460,6 +462,7 @@ static void add_rest(pace_step_plan *plan, double part) {
 
 static void add_input(pace_step_plan *plan, const pace_step_place *place) {
     if (place->host) plan->queue = place->host->launch.queue;
+    if (place->host && plan->config.execution == PACE_CUDA_GRAPH) plan->replay_s = place->host->launch.lag_ns / 1e9;
     plan->input_s = plan->slots->rest_s[PACE_REST_INPUT];
     plan->rest_s = plan->micro_batches * plan->input_s;
     plan->input_host_s = plan->slots->rest_host_s[PACE_REST_INPUT];

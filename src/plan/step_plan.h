@@ -41,6 +41,7 @@ typedef struct {
         accumulate_host_s; /* of rest_s, rest_host_s: gradients added to those of a micro-batch before */
     pace_step_shards shards[PACE_SLOT_PARTS]; /* ZeRO: of each part; of parameters that are not divided nothing */
     double reduced_s;      /* of both what sums gradients, which ZeRO 2 does behind each micro-batch */
+    double unpacked_s;     /* ZeRO 2: what was updated, copied out of its buffers, once a step */
     double gathered_s;     /* ZeRO 1 and 2 of lowered frameworks: what replicas updated, once a step */
     double gather_first_s; /* of it the first block, which nothing hides */
     double tied_s;         /* the shared table's gradient, between first and last stage */
@@ -49,6 +50,7 @@ typedef struct {
     double copies_s[2][PACE_SLOT_PARTS]; /* activations of a micro-batch, to the host and back; by part */
     double update_s;
     double update_host_s;         /* of rest_host_s */
+    double replay_s;              /* of a step that is one graph: from its launch to its first kernel */
     double queue;                 /* launches that the device holds before its host waits; 0 = not known */
     double input_s, input_host_s; /* lowered frameworks: a micro-batch is copied in, and the host waits for it */
     double rest_s, rest_host_s;   /* lowered frameworks: kernels of gradients, of one step; and what the host takes to

@@ -1,6 +1,7 @@
 #include "plan/step_slots.h"
 
 #include "exchange/token_routes.h"
+#include "model/emit.h"
 #include "model/pipeline_turns.h"
 
 #include <math.h>
@@ -142,7 +143,6 @@ static pace_status price_and_issue(pace_slot *slot, pace_step_slots *slots, cons
         slot->gap_s = fmax(0, slot->launches - 2 * exchanges_of(graph)) * between_kernels_s(place);
         status = pace_step_host_and_device_s(&slot->host_s, &both_s, place->host, graph, launch_ns);
         if (status == PACE_OK) slot->turns_s = fmax(0, both_s - fmax(slot->host_s, device_s(slot)));
-        if (place->host->execution == PACE_CUDA_GRAPH) slot->turns_s = place->host->launch.lag_ns / 1e9;
     }
     pace_free(launch_ns);
     return status;
@@ -298,19 +298,33 @@ static void take_tensor(bucket_points *to, const pace_gradient_tensor *tensor, d
     if (pace_bucket_is_full(bucket, to->limit_bytes)) send_bucket(to, bucket, done_s);
 }
 
+/* A gradient divided by the number of ranks on its way into a bucket, as pace_lower_gradient() does. */
+static pace_status price_fill(double *seconds, double elements, const pace_config *config,
+                              const pace_step_place *place) {
+    const pace_lowering to = {.config = config};
+    pace_op op = pace_emit_elementwise(&to, "mul", elements, 1, 1, pace_config_parameter_bytes(config));
+    pace_estimate price_s;
+    PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
+    *seconds = price_s.median;
+    return PACE_OK;
+}
+
 /* Backward goes on by what a launch takes on the device or, if that is more, on the host. Behind a graph of all of it
  * gradients come one after the other. */
 static pace_status find_points(bucket_points *to, double host_s, const pace_graph *graph,
                                const pace_gradient_tensors *tensors, const pace_config *config,
                                const pace_step_place *place) {
-    double done_s = 0, element_bytes = pace_config_parameter_bytes(config);
+    double done_s = 0, fill_s, element_bytes = pace_config_parameter_bytes(config);
     size_t next = 0;
     bool behind = config->graphs == PACE_GRAPHS_PASSES;
     to->limit_bytes = config->bucket_bytes;
     for (size_t i = 0; i < tensors->count; i++) to->all_bytes += tensors->items[i].elements * element_bytes;
     for (size_t i = 0; i <= graph->launches.count; i++) {
-        for (; next < tensors->count && tensors->items[next].launches <= i; next++)
+        for (; next < tensors->count && tensors->items[next].launches <= i; next++) {
+            PACE_TRY(price_fill(&fill_s, tensors->items[next].elements, config, place));
+            done_s += fmax(fill_s, host_s);
             take_tensor(to, &tensors->items[next], element_bytes, behind ? (double)next + 1 : done_s);
+        }
         if (i == graph->launches.count) break;
         const pace_launch *launch = &graph->launches.items[i];
         pace_estimate price_s = {0};
@@ -389,7 +403,9 @@ static pace_status price_rests(pace_step_slots *slots, const pace_model *model, 
     PACE_VEC_FREE(&tensors);
     if (taken) return status;
     take_off(slots, PACE_REST_ACCUMULATE, slots->rest_s[PACE_REST_PLAIN], slots->rest_host_s[PACE_REST_PLAIN]);
-    if (pace_config_issues_passes(config)) take_off(slots, PACE_REST_MOVE, 0, slots->rest_host_s[PACE_REST_PLAIN]);
+    for (int rest = 0; pace_config_issues_passes(config) && rest < PACE_MODEL_RESTS; rest++)
+        if (rest == PACE_REST_GATHER || rest == PACE_REST_MOVE)
+            take_off(slots, (pace_model_rest)rest, 0, slots->rest_host_s[PACE_REST_PLAIN]);
     take_off(slots, PACE_REST_TWICE, slots->rest_s[PACE_REST_WITHIN], slots->rest_host_s[PACE_REST_WITHIN]);
     return status;
 }

@@ -155,7 +155,7 @@ static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f
         late_s += larger(0, t->update_s - f->launch * plan->update_host_s);
     if (drains_at_loss(plan)) late_s = larger(late_s, late_by(clocks->around));
     if (!waits_for_input(plan)) return larger(0, late_s);
-    if (plan->config.execution == PACE_CUDA_GRAPH) return m * plan->input_host_s + late_by(clocks->forward);
+    if (plan->config.execution == PACE_CUDA_GRAPH) return m * plan->input_host_s + plan->replay_s;
     double first = m > 1 ? 1 : 0, later = m > 2 ? m - 2 : 0;
     double before_s = first * late_by(clocks->first) + later * late_by(clocks->later);
     late_s -= first * (clocks->first.host_s - clocks->first.device_s) +
@@ -205,7 +205,7 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     t.data_s += exposed_gathers_s(plan, f, &p.slowest);
     if (trains) t.data_s += pace_factor_of(f, plan->pass_across) * plan->tied_s;
     if (is_lowered(plan)) {
-        t.compute_s += plan->rest_s;
+        t.compute_s += plan->rest_s + f->stream * plan->unpacked_s;
         t.host_s = host_late_s(plan, f, &t, &clocks, device_s, host_s);
     }
     add_turns(&t, plan);

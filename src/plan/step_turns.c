@@ -134,8 +134,6 @@ static void take_gathers(pace_turn_times *chunks, const pace_step_plan *plan, co
     for (size_t c = 0; c < of->count; c++) {
         chunks[c].blocks = &of->chunks[c];
         chunks[c].gathers_each = plan->config.zero_stage >= 3;
-        for (size_t i = 0; i < of->chunks[c].count && !chunks[c].gathers_each; i++)
-            chunks->end_device_s -= of->chunks[c].blocks[i]->unpack.device_s;
     }
 }
 
@@ -176,13 +174,9 @@ static double alone_s(const pace_step_plan *plan) {
     pace_stage_blocks of;
     pace_stage_blocks_of(&of, plan, &none, 0, true);
     if (plan->config.zero_stage == 1 || plan->config.zero_stage == 2)
-        gathers_s = (plan->layers_most + 2) * plan->slots->rest_host_s[PACE_REST_GATHER];
+        gathers_s = (plan->layers_most + 2) * pace_gather_host_s(plan);
     double host_s = plan->rest_host_s - m * plan->input_host_s - adds * plan->accumulate_host_s - plan->gradient_host_s;
     double device_s = plan->rest_s - m * plan->input_s - adds * plan->accumulate_s - plan->gradient_cover_s;
-    for (size_t i = 0; i < of.chunks[0].count; i++) { /* unpacked in the forward pass */
-        host_s -= of.chunks[0].blocks[i]->unpack.host_s;
-        device_s -= of.chunks[0].blocks[i]->unpack.device_s;
-    }
     /* an update follows what is copied back from buckets, which may keep the host longer than the device */
     const pace_clocks update = issued(plan->update_host_s, plan->update_s);
     const pace_clocks end = pace_clocks_then(issued(host_s - gathers_s - update.host_s, device_s), update);
@@ -195,6 +189,7 @@ static double alone_s(const pace_step_plan *plan) {
                                                   .copy_s = copies > 0 ? plan->input_s / copies : 0,
                                                   .copy_host_s = copies > 0 ? plan->input_host_s / copies : 0,
                                                   .captured = plan->config.execution == PACE_CUDA_GRAPH,
+                                                  .replay_s = plan->replay_s,
                                                   .graph = issued(plan->slots->rest_host_s[PACE_REST_GRAPH], 0),
                                                   .add = issued(plan->accumulate_host_s, plan->accumulate_s),
                                                   .fill = issued(plan->gradient_host_s, plan->gradient_cover_s),
