@@ -29,8 +29,10 @@ static bool another_follows(const pace_lowering *to, uint32_t last) {
     return false;
 }
 
-static double block_bytes(const pace_lowering *to, uint32_t last) {
-    return to->batch * pace_model_kept_bytes(to->model, to->config, first_of_block(to, last), last);
+/* Of a block that keeps nothing there is nothing to copy. */
+static uint32_t copy(pace_lowering *to, const char *way, uint32_t last) {
+    double bytes = to->batch * pace_model_kept_bytes(to->model, to->config, first_of_block(to, last), last);
+    return bytes > 0 ? pace_emit_copy_beside(to, "offload::activations", way, bytes) : PACE_NO_LAUNCH;
 }
 
 void pace_lower_copy_out(pace_lowering *to, uint32_t layer) {
@@ -38,15 +40,12 @@ void pace_lower_copy_out(pace_lowering *to, uint32_t layer) {
     uint32_t before = block_before(to, layer);
     pace_emit_flush(to); /* what the block ends with waits for no copy */
     if (before != layer) to->await_copy = to->copies[before];
-    to->copies[layer] = PACE_NO_LAUNCH;
-    if (another_follows(to, layer))
-        to->copies[layer] = pace_emit_copy_beside(to, "offload::activations", "d2h_pinned", block_bytes(to, layer));
+    to->copies[layer] = another_follows(to, layer) ? copy(to, "d2h_pinned", layer) : PACE_NO_LAUNCH;
 }
 
 void pace_lower_copy_in(pace_lowering *to, uint32_t layer) {
     if (!copies(to) || !ends_block(to, layer)) return;
     uint32_t before = block_before(to, layer);
-    if (before != layer)
-        to->copies[before] = pace_emit_copy_beside(to, "offload::activations", "h2d_pinned", block_bytes(to, before));
+    if (before != layer) to->copies[before] = copy(to, "h2d_pinned", before);
     if (another_follows(to, layer)) to->await_copy = to->copies[layer];
 }

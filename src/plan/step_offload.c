@@ -8,6 +8,8 @@ static pace_status copy_s(double *out_s, int way, double bytes, const pace_step_
     static const char *const ways[2] = {"d2h_pinned", "h2d_pinned"};
     pace_op op = pace_emit_transfer(ways[way], bytes);
     pace_estimate price_s;
+    *out_s = 0;
+    if (!(bytes > 0)) return PACE_OK;
     PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
     *out_s = price_s.median;
     return PACE_OK;
