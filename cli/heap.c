@@ -49,6 +49,7 @@ void cli_suit_heap(const char *verb) {
         mallopt(M_MMAP_MAX, 0);
         mallopt(M_TRIM_THRESHOLD, INT_MAX);
         mallopt(M_TOP_PAD, 64 * MIB);
+        mallopt(M_ARENA_MAX, 1);
     }
 }
 
