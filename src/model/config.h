@@ -110,9 +110,11 @@ typedef struct {
     bool routes_inside;    /* nor this: experts weigh tokens before their last product, whose output is not kept */
     bool sums_in_convolutions; /* nor this: convolutions sum what batch norms behind them need of their outputs */
     bool fuses_norms;          /* nor this: a norm is one kernel, written by hand */
-    bool tokens_once;          /* nor this: tokens cross to each node once, whatever expert_nodes says */
-    double host_update_ns;     /* nor this: what a rank's share of its host takes to update one parameter */
-    bool outermost;            /* nor this: operators within others, which take no time of their own, are left out */
+    bool parts_loss;           /* nor this: a cross entropy is kernels of single operations, in single precision */
+    bool sums_beside; /* nor this: tensor-parallel ranks sum an input's gradient beside the product of the weight's */
+    bool tokens_once; /* nor this: tokens cross to each node once, whatever expert_nodes says */
+    double host_update_ns; /* nor this: what a rank's share of its host takes to update one parameter */
+    bool outermost;        /* nor this: operators within others, which take no time of their own, are left out */
     bool sorts_on_host; /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
 } pace_config;
 

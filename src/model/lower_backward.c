@@ -134,6 +134,25 @@ static void accumulate_linear(pace_lowering *to, const layer_view *view, double 
     if (!tied || copy) accumulate(to, n * k);
 }
 
+/* What ranks that share a layer sum of the gradient of its input; 0 = nothing. */
+static double shared_bytes(const pace_lowering *to, const layer_view *view) {
+    bool sums = forms_inputs(to) && view->wants && view->layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1;
+    if (!sums || !is_last_to_read(to, view)) return 0;
+    return pace_emit_places(to, &view->input->shape) * view->input->shape.channels * view->bytes;
+}
+
+/* They sum it beside the product of the weight's gradient (Megatron Core, linear layers with asynchronous
+ * communication). Where words are split they gather before they scatter: half is in the open. Returns what waits. */
+static uint32_t sum_beside(pace_lowering *to, double bytes) {
+    bool split = to->config->sequence_parallel > 0;
+    if (split) pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, bytes / 2);
+    uint32_t before = to->await_exchange;
+    pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, split ? bytes / 2 : bytes);
+    uint32_t sum = to->await_exchange;
+    to->await_exchange = before;
+    return sum;
+}
+
 void pace_backward_linear(pace_lowering *to, const layer_view *view) {
     const pace_layer *layer = view->layer;
     bool bias = layer->option[PACE_OPTION_BIAS] > 0, inputs = forms_inputs(to), weights = forms_weights(to);
@@ -144,15 +163,18 @@ void pace_backward_linear(pace_lowering *to, const layer_view *view) {
     if (view->wants && inputs) pace_lower_widen(to, layer, n * k);
     if (view->wants && inputs)
         pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, m, k, n, view->bytes)));
+    double sum_bytes = shared_bytes(to, view);
+    bool beside = sum_bytes > 0 && weights && to->config->sums_beside;
+    uint32_t sum = beside ? sum_beside(to, sum_bytes) : PACE_NO_LAUNCH;
     if (weights)
         pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::mm",
                            pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, n, k, m, view->bytes)));
     if (bias && weights)
         pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::sum", pace_emit_sums(to, n, m, view->bytes));
+    if (beside) to->await_exchange = sum;
     if (inputs) pace_backward_give(to, view);
     pace_emit_close_backward(to);
-    if (inputs && view->wants && layer->shard == PACE_SHARD_COLUMN && to->config->tp > 1 && is_last_to_read(to, view))
-        pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, m * view->input->shape.channels * view->bytes);
+    if (sum_bytes > 0 && !beside) pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, sum_bytes);
     if (layer->shape.sequence && inputs) pace_emit_backward_view(to, "ViewBackward0");
     pace_emit_backward_view(to, "TBackward0");
     if (to->turn.pass != PACE_TURN_INPUTS) cast_parameters_back(to, view);
@@ -582,6 +604,11 @@ void pace_backward_loss(pace_lowering *to, const layer_view *view) {
                           square ? "aten::mse_loss_backward" : "aten::binary_cross_entropy_backward",
                           pace_emit_rows(to, PACE_OP_LOSS, view->layer->word, PACE_PASS_BACKWARD, rows, columns,
                                          view->bytes));
+        return;
+    }
+    if (to->config->parts_loss) {
+        pace_backward_parts_loss(to, view, rows, columns);
+        pace_backward_give(to, view);
         return;
     }
     pace_emit_open_backward(to, "NllLossBackward0");

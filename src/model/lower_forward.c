@@ -354,6 +354,10 @@ static void forward_loss(pace_lowering *to, const layer_view *view) {
                                     view->bytes));
         return;
     }
+    if (to->config->parts_loss) {
+        pace_forward_parts_loss(to, view, rows, columns);
+        return;
+    }
     pace_emit_open(to, "aten::cross_entropy_loss");
     pace_emit_op(to, "aten::log_softmax > aten::_log_softmax",
                  pace_emit_rows(to, PACE_OP_SOFTMAX, "log", PACE_PASS_FORWARD, rows, columns, view->bytes));

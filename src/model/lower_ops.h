@@ -98,3 +98,7 @@ bool pace_lower_has_tied_copy(const pace_lowering *to);
 double pace_lower_tied_elements(const pace_lowering *to, const pace_layer *layer);
 /** The same of a copy: a shared table is the first stage's. 0 where a layer has none. */
 double pace_lower_tied_copy(const pace_lowering *to, const pace_layer *layer);
+
+/* lower_loss.c: a cross entropy of single operations (parts_loss), of a rank's tokens and words. */
+void pace_forward_parts_loss(pace_lowering *to, const pace_layer_view *view, double tokens, double words);
+void pace_backward_parts_loss(pace_lowering *to, const pace_layer_view *view, double tokens, double words);

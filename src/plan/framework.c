@@ -101,6 +101,8 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},
                                    {"routes_inside", &out->routes_inside, 1, 1},
                                    {"fuses_norms", &out->fuses_norms, 1, 1},
+                                   {"parts_loss", &out->parts_loss, 1, 1},
+                                   {"sums_beside", &out->sums_beside, 1, 1},
                                    {"tokens_once", &out->tokens_once, 1, 1},
                                    {"sums_in_convolutions", &out->sums_in_convolutions, 1, 1},
                                    {"nchw_until", &out->nchw_until, 1, 1000},
@@ -274,6 +276,8 @@ void pace_framework_defaults(pace_config *config, const pace_framework *framewor
     config->keeps_fp8 = framework->keeps_fp8 > 0;
     config->routes_inside = framework->routes_inside > 0;
     config->fuses_norms = framework->fuses_norms > 0;
+    config->parts_loss = framework->parts_loss > 0;
+    config->sums_beside = framework->sums_beside > 0;
     config->tokens_once = framework->tokens_once > 0;
     config->sums_in_convolutions = framework->sums_in_convolutions > 0;
     config->layout = framework->layout;

@@ -18,10 +18,12 @@ typedef struct {
         overlap_expert;                   /* shares that may hide */
     double zero_stage, sequence_parallel; /* when nobody says */
     double fuses_norms;                   /* whether a norm is one kernel, written by hand */
-    double step_s;                        /* of every step */
-    double software_spread;               /* of ln time, by how its versions and the modules run by it differ */
-    double accumulates;                   /* whether a pass of its own adds a micro-batch's gradients to those before */
-    double sums_whole;                    /* whether ZeRO 1 and 2 copy gradients into buckets and all-reduce these */
+    double parts_loss;                    /* whether a cross entropy is kernels of single operations */
+    double sums_beside; /* whether tensor-parallel ranks sum an input's gradient beside the product of the weight's */
+    double step_s;      /* of every step */
+    double software_spread;  /* of ln time, by how its versions and the modules run by it differ */
+    double accumulates;      /* whether a pass of its own adds a micro-batch's gradients to those before */
+    double sums_whole;       /* whether ZeRO 1 and 2 copy gradients into buckets and all-reduce these */
     double interleaves;      /* whether its pipelines have several chunks of layers a stage where it is told so */
     double scatter_messages; /* whether ranks that share layers send a part of a message each */
     double

@@ -100,10 +100,26 @@ static double between_kernels_s(const pace_step_place *place) {
     return place->host ? place->host->launch.between_ns / 1e9 : 0;
 }
 
+/* An exchange that kernels issued behind it do not wait for. */
+typedef struct {
+    uint32_t launch;
+    pace_slot_group group;
+    double left_s;
+} open_exchange;
+
+static void hide_behind(pace_slot *slot, open_exchange *open, const pace_launch *launch, double seconds) {
+    if (launch->waits[0] == open->launch || launch->waits[1] == open->launch)
+        *open = (open_exchange){PACE_NO_LAUNCH, 0, 0};
+    double hidden_s = fmin(open->left_s, seconds);
+    slot->exchange_s[open->group] -= hidden_s;
+    open->left_s -= hidden_s;
+}
+
 /* `launch_ns` (may be NULL) receives what each launch takes that is not for whoever plans the step. */
 static pace_status price_graph(pace_slot *slot, double *launch_ns, pace_step_slots *slots, const pace_graph *graph,
                                const pace_step_place *place) {
     const double between_s = between_kernels_s(place);
+    open_exchange open = {PACE_NO_LAUNCH, 0, 0};
     for (size_t i = 0; i < graph->launches.count; i++) {
         const pace_launch *launch = &graph->launches.items[i];
         double seconds = 0;
@@ -111,11 +127,14 @@ static pace_status price_graph(pace_slot *slot, double *launch_ns, pace_step_slo
         slot->launches++;
         slot->calls += !launch->same_call && !launch->adapts;
         slot->adapter_calls += !launch->same_call && launch->adapts;
-        if (launch->exchange)
-            PACE_TRY(
-                price_exchange(&seconds, slot, slots, graph, &graph->exchanges.items[launch->exchange - 1], place));
-        else if (launch->op != PACE_NO_OP)
+        if (launch->exchange) {
+            const pace_graph_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
+            PACE_TRY(price_exchange(&seconds, slot, slots, graph, exchange, place));
+            open = (open_exchange){(uint32_t)i, slot_group(exchange->group_kind), seconds};
+        } else if (launch->op != PACE_NO_OP) {
             PACE_TRY(price_kernel(&seconds, slot, slots, &graph->ops.items[launch->op], place));
+            hide_behind(slot, &open, launch, seconds);
+        }
         if (launch_ns) launch_ns[i] = seconds * 1e9;
     }
     return PACE_OK;

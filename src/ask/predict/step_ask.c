@@ -57,6 +57,8 @@ static void fill(pace_config *config, const pace_config *usual) {
     config->keeps_fp8 = usual->keeps_fp8;
     config->routes_inside = usual->routes_inside;
     config->fuses_norms = usual->fuses_norms;
+    config->parts_loss = usual->parts_loss;
+    config->sums_beside = usual->sums_beside;
     config->tokens_once = usual->tokens_once;
     config->sums_in_convolutions = usual->sums_in_convolutions;
 }

@@ -54,6 +54,64 @@ TEST(test_exchanges) {
     pace_model_free(&model);
 }
 
+/* Exchanges of tensor-parallel ranks behind which a kernel begins that does not wait for them. */
+static size_t covered(const pace_graph *graph) {
+    size_t count = 0;
+    for (size_t i = 0; i + 1 < graph->launches.count; i++) {
+        const pace_launch *at = &graph->launches.items[i], *next = at + 1;
+        if (!at->exchange || graph->exchanges.items[at->exchange - 1].group_kind != PACE_GROUP_TENSOR) continue;
+        count += next->op != PACE_NO_OP && next->waits[0] != i && next->waits[1] != i;
+    }
+    return count;
+}
+
+/* A layer's two column-parallel products, and the output layer, sum the gradient of their input beside the product of
+ * the weight's; of split words they scatter so, and what they gather is in the open (Megatron Core's layers.py). */
+TEST(test_sums_beside_weights) {
+    pace_model_setting settings[] = {{.key = "hidden", .value = 256},
+                                     {.key = "layers", .value = 3},
+                                     {.key = "heads", .value = 4}};
+    pace_model model = load("gpt", settings, 3);
+    pace_config config = pace_config_default();
+    config.tp = 4;
+    size_t count;
+    pace_graph open = lower(&model, &config);
+    assert_int_equal(covered(&open), 0);
+    for (config.sequence_parallel = 0; config.sequence_parallel <= 1; config.sequence_parallel++) {
+        config.sums_beside = true;
+        pace_graph graph = lower(&model, &config);
+        assert_int_equal(covered(&graph), 2 * 3 + 1);
+        size_t before = 0;
+        double bytes = exchanged(&open, "tp", &before);
+        assert_true(fabs(exchanged(&graph, "tp", &count) / bytes - 1) < 1e-12);
+        assert_int_equal(count - before, config.sequence_parallel * (2 * 3 + 1));
+        pace_graph_free(&graph);
+    }
+    pace_graph_free(&open);
+    pace_model_free(&model);
+}
+
+/* Megatron's cross entropy reads and writes scores in single precision: cast, maximum, less it, exponentials, sum, and
+ * divided; backward times the loss's gradient, and cast: 52 bytes a score (cross_entropy.py of Megatron Core). */
+TEST(test_loss_in_parts) {
+    pace_model model = load("gpt2", NULL, 0);
+    pace_config config = pace_config_default();
+    config.execution = PACE_COMPILED;
+    config.precision = PACE_RUN_BF16;
+    config.parts_loss = true;
+    pace_graph graph = lower(&model, &config);
+    double scores = 1024.0 * 50257, bytes = 0;
+    for (size_t i = 0; i < graph.launches.count; i++) {
+        uint32_t number = graph.launches.items[i].op;
+        const pace_op *op = number == PACE_NO_OP ? NULL : &graph.ops.items[number];
+        bool of_scores = op && (op->size[0] * (op->size[1] == 50257 ? 50257 : 1) == scores);
+        if (of_scores) bytes += op->read_bytes + op->write_bytes;
+    }
+    assert_true(fabs(bytes / scores / 52 - 1) < 1e-3);
+    pace_graph_free(&graph);
+    pace_model_free(&model);
+}
+
 static double transferred(const pace_graph *graph, const char *kind) {
     double sum = 0;
     for (size_t i = 0; i < graph->launches.count; i++) {

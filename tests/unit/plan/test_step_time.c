@@ -206,6 +206,7 @@ TEST(test_parts_are_the_step) {
             config.precision = PACE_RUN_BF16;
             config.recompute = recompute;
             config.attention = PACE_ATTENTION_MATH;
+            config.parts_loss = recompute == PACE_RECOMPUTE_FULL;
             assert_int_equal(pace_model_load(&model, test_catalog(), names[n], NULL, 0), PACE_OK);
             assert_int_equal(pace_model_lower(&graph, &model, &config, 0), PACE_OK);
             assert_int_equal(pace_step_slots_size(&slots, &model, &config), PACE_OK);
