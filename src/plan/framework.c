@@ -106,12 +106,14 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"tokens_once", &out->tokens_once, 1, 1},
                                    {"sums_in_convolutions", &out->sums_in_convolutions, 1, 1},
                                    {"nchw_until", &out->nchw_until, 1, 1000},
+                                   {"from_generation", &out->from_generation, 1, 1000},
                                    {"interleaves", &out->interleaves, 1, 1},
                                    {"scatter_messages", &out->scatter_messages, 1, 1}};
     const char *name = pace_yaml_text_of(node, "name");
     if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");
     snprintf(out->name, sizeof out->name, "%s", name);
     out->about = pace_yaml_text_of(node, "about");
+    out->release_of = pace_yaml_text_of(node, "release_of");
     PACE_TRY(read_numbers(needed, PACE_COUNT(needed), false, yaml, node));
     out->adapter_launch_s = out->launch_s;
     PACE_TRY(read_numbers(others, PACE_COUNT(others), true, yaml, node));
@@ -231,12 +233,14 @@ static const char *word_of(const pace_frameworks *frameworks, size_t framework, 
     return number <= pace_yaml_count(words) ? pace_yaml_text(pace_yaml_item(words, number - 1)) : NULL;
 }
 
+/* A release has its words beside those of its framework. */
 static const pace_framework *containing(const pace_frameworks *frameworks, const char *text) {
     const pace_framework *found = NULL;
     size_t longest = 0; /* "torchtitan" is more than "torch" */
     const char *known;
     for (size_t i = 0; i < frameworks->count; i++)
         for (size_t k = 0; (known = word_of(frameworks, i, k)); k++) {
+            if (k > 0 && frameworks->items[i].release_of) break;
             if (strlen(known) <= longest || !contains(text, known)) continue;
             longest = strlen(known);
             found = &frameworks->items[i];
@@ -269,6 +273,19 @@ pace_status pace_frameworks_named(const pace_framework **out, const pace_framewo
     if (!found) return fail_unknown(frameworks, name);
     *out = found;
     return PACE_OK;
+}
+
+const pace_framework *pace_frameworks_released(const pace_frameworks *frameworks, const pace_framework *of,
+                                               const char *text, const pace_device *device) {
+    const char *known;
+    for (size_t i = 0; i < frameworks->count; i++) {
+        const pace_framework *one = &frameworks->items[i];
+        bool runs = device && device->generation >= one->from_generation;
+        if (!one->release_of || strcmp(one->release_of, of->name) != 0 || !runs) continue;
+        for (size_t k = 1; (known = word_of(frameworks, i, k)); k++)
+            if (contains(text, known)) return one;
+    }
+    return of;
 }
 
 void pace_framework_defaults(pace_config *config, const pace_framework *framework) {

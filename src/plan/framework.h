@@ -10,6 +10,8 @@ typedef struct {
     char name[32];
     const char
         *about; /* whose software of which year it stands for, where its words say less; borrowed; NULL = nothing */
+    const char *release_of; /* the framework that it is a release of, which a text names; NULL = none */
+    double from_generation; /* of NVIDIA's devices, on which such a release runs so */
     int execution, attention, precision, recompute, layout; /* as in pace_config; layout: of images in half precision */
     double launch_s, dispatch_s; /* of the host: per kernel or exchange, per layer of experts */
     double adapter_launch_s;     /* per kernel of an adapter */
@@ -91,6 +93,11 @@ const pace_framework *pace_frameworks_find(const pace_frameworks *frameworks, co
 /** The framework that a name or a table's word means. PACE_E_USAGE names the closest where there is none. */
 pace_status pace_frameworks_named(const pace_framework **out, const pace_frameworks *frameworks,
                                   const char *name) PACE_MUST_CHECK;
+
+/** The release of a framework that a text names, where it has an entry that holds on the device (may be NULL); else the
+ * framework. */
+const pace_framework *pace_frameworks_released(const pace_frameworks *frameworks, const pace_framework *of,
+                                               const char *text, const pace_device *device);
 
 /** How its steps run and are shared where nobody says: execution, attention, ZeRO, sequence parallelism. */
 void pace_framework_defaults(pace_config *config, const pace_framework *framework);

@@ -366,6 +366,22 @@ def test_frameworks():
     assert "framework=nemo" in run("models", "llama3-8b", "--set", "framework=nemo", status=2).stderr
 
 
+def test_releases():
+    """A column beside the framework's says its release, which the row's device must be able to run; an option says both in one."""
+    head = "framework,release,model,device,n_gpu,tp,pp,ep,micro_batch,global_batch,precision\n"
+    line = "Megatron-Bridge,{},qwen3-30b-a3b,{},8,1,1,8,1,64,bf16\n"
+    cases = [("26.04", "GB200"), ("Megatron-Bridge 26.04", "GB200"), ("Megatron-Bridge 26.08", "GB200"),
+             ("Megatron-Bridge 26.04", "H100"), ("Megatron-Bridge 26.08", "H100")]
+    rows = ask(head + "".join(line.format(*case) for case in cases))
+    unsaid, before, after, *hopper = [float(row["predicted"]) for row in rows]
+    assert unsaid == before > 1.5 * after and hopper[0] == hopper[1], rows
+    assert ["one device graph" in row["status"] for row in rows] == [False, False, True, False, False], rows
+    moved = ask(head.replace("release", "source") + line.format("Megatron-Bridge 26.08", "GB200"))
+    assert float(moved[0]["predicted"]) == after, moved
+    together = ask(head + line.format("", "GB200").replace("Megatron-Bridge", "Megatron-Bridge 26.08"))
+    assert float(together[0]["predicted"]) == after, together
+
+
 def test_padding_of_mlperf():
     """MLPerf's BERT skips the half of its words that is padding: Krell et al. 2021 gain twice the speed, packed. Others do not."""
     head = "model,device,n_gpu,micro_batch,global_batch,precision,framework,seq,task\n"

@@ -123,7 +123,10 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const p
     pace_config *config = &a->asked.config, usual = pace_config_default();
     PACE_TRY(pace_frameworks_load(&a->frameworks, catalog));
     a->asked.framework = pace_frameworks_find(&a->frameworks, "");
-    if (framework) PACE_TRY(pace_frameworks_named(&a->asked.framework, &a->frameworks, framework));
+    if (framework) {
+        PACE_TRY(pace_frameworks_named(&a->asked.framework, &a->frameworks, framework));
+        a->asked.framework = pace_frameworks_released(&a->frameworks, a->asked.framework, framework, words->device);
+    }
     *config = usual;
     config->optimizer = config->precision = config->recompute = config->execution = config->attention = UNSAID;
     config->layout = UNSAID;

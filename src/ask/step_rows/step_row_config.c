@@ -247,18 +247,27 @@ static void drop_sharding(pace_step_row *out, const pace_step_reader *r, size_t 
     if (whole) config->sequence_parallel = 0;
 }
 
+/* Its release is named with it, or in a column of its own, such as that of a table's source. */
+static void set_framework(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const pace_frameworks *known = &r->things->frameworks;
+    const char *word = framework_word(out, r, row);
+    if (!*word || pace_frameworks_named(&out->framework, known, word) != PACE_OK) {
+        out->framework = pace_frameworks_find(known, word);
+        if (*word) pace_step_note(out, "unknown framework \"%.30s\", taken for %s", word, out->framework->name);
+        if (*word) pace_step_doubt(out, r, PACE_DOUBT_ROW_FRAMEWORK);
+    }
+    const char *texts[] = {word, pace_step_cell(r, row, PACE_STEP_RELEASE)};
+    for (size_t i = 0; i < PACE_COUNT(texts); i++)
+        out->framework = pace_frameworks_released(known, out->framework, texts[i], out->device);
+    const char *about = out->framework->about;
+    if (*word && about && !pace_step_says(word, out->framework->name)) pace_step_note(out, "taken for %s", about);
+}
+
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     pace_config *config = &out->config;
     double seq;
     *config = pace_config_default();
-    const char *word = framework_word(out, r, row);
-    if (!*word || pace_frameworks_named(&out->framework, &r->things->frameworks, word) != PACE_OK) {
-        out->framework = pace_frameworks_find(&r->things->frameworks, word);
-        if (*word) pace_step_note(out, "unknown framework \"%.30s\", taken for %s", word, out->framework->name);
-        if (*word) pace_step_doubt(out, r, PACE_DOUBT_ROW_FRAMEWORK);
-    }
-    const char *about = out->framework->about;
-    if (*word && about && !pace_step_says(word, out->framework->name)) pace_step_note(out, "taken for %s", about);
+    set_framework(out, r, row);
     out->attention = pace_frameworks_attention(&r->things->frameworks, out->device->name, out->framework->name);
     pace_step_defaults_of(config, out->framework, out->model);
     pace_framework_lay_out(config, out->framework, out->device);
