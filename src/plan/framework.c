@@ -90,6 +90,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
     const named_number others[] = {{"adapter_launch_us", &out->adapter_launch_s, 1e-6, 1e4},
                                    {"software_spread", &out->software_spread, 1, 1},
                                    {"accumulates", &out->accumulates, 1, 1},
+                                   {"launches_wait", &out->launches_wait, 1, 1},
                                    {"sums_whole", &out->sums_whole, 1, 1},
                                    {"bf16_gradient_bytes", &out->bf16_gradient_bytes, 1, 8},
                                    {"buffer_bytes", &out->buffer_bytes, 1, 1e11},

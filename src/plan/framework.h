@@ -24,6 +24,7 @@ typedef struct {
     double sums_beside; /* whether tensor-parallel ranks sum an input's gradient beside the product of the weight's */
     double step_s;      /* of every step */
     double software_spread;  /* of ln time, by how its versions and the modules run by it differ */
+    double launches_wait;    /* whether its host waits for each kernel and exchange before the next */
     double accumulates;      /* whether a pass of its own adds a micro-batch's gradients to those before */
     double sums_whole;       /* whether ZeRO 1 and 2 copy gradients into buckets and all-reduce these */
     double interleaves;      /* whether its pipelines have several chunks of layers a stage where it is told so */

@@ -74,9 +74,10 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     w.launches = slot->launches;
     if (host_s > 0) w.weights_launches = w.launches * w.weights_host_s / host_s;
     /* an eager host runs ahead where kernels are long, and makes good where they are short; but not ahead of what it
-     * reads: the device stands while tokens are sent to their experts */
+     * reads: the device stands while tokens are sent to their experts; nor where it waits for every kernel */
     double sent_s = f->launch * framework->dispatch_s * slot->dispatches;
     if (is_lowered(plan)) w.issue_s = host_s;
+    else if (framework->launches_wait > 0) w.host_s = host_s;
     else if (sent_s > 0) w.host_s = larger(sent_s, host_s - device_s);
     else if (host_s > device_s) w.host_s = host_s - device_s;
     bool one_block = is_lowered(plan) && plan->slots->layers < 2; /* no other hides what it gathers and scatters */

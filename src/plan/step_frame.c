@@ -84,7 +84,9 @@ pace_status pace_step_frame_forecast(pace_forecast *forecast, const pace_framewo
     pace_status status = host_of(&costs, framework);
     if (status == PACE_OK) status = pace_forecast_share_costs(forecast, &costs);
     pace_host_costs_free(&costs);
-    for (size_t i = 0; i < forecast->ranks.count; i++) forecast->ranks.items[i].launch.between_ns = 0;
+    /* where the host waits for a kernel, the next comes so much later; what it waits for exchanges is not walked */
+    double between_ns = framework->launches_wait > 0 ? framework->launch_s * 1e9 : 0;
+    for (size_t i = 0; i < forecast->ranks.count; i++) forecast->ranks.items[i].launch.between_ns = between_ns;
     double *hidden = forecast->shares.hidden_exchange;
     hidden[PACE_GROUP_TENSOR] = framework->overlap_tensor;
     hidden[PACE_GROUP_CONTEXT] = framework->overlap_context;
