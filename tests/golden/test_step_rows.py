@@ -366,37 +366,6 @@ def test_frameworks():
     assert "framework=nemo" in run("models", "llama3-8b", "--set", "framework=nemo", status=2).stderr
 
 
-def test_releases():
-    """A column beside the framework's says its release, which the row's device must be able to run; an option says both in one."""
-    head = "framework,release,model,device,n_gpu,tp,pp,ep,micro_batch,global_batch,precision\n"
-    line = "Megatron-Bridge,{},qwen3-30b-a3b,{},8,1,1,8,1,64,bf16\n"
-    cases = [("26.04", "GB200"), ("Megatron-Bridge 26.04", "GB200"), ("Megatron-Bridge 26.08", "GB200"),
-             ("Megatron-Bridge 26.04", "H100"), ("Megatron-Bridge 26.08", "H100")]
-    rows = ask(head + "".join(line.format(*case) for case in cases))
-    unsaid, before, after, *hopper = [float(row["predicted"]) for row in rows]
-    assert unsaid == before > 1.5 * after and hopper[0] == hopper[1], rows
-    assert ["one device graph" in row["status"] for row in rows] == [False, False, True, False, False], rows
-    moved = ask(head.replace("release", "source") + line.format("Megatron-Bridge 26.08", "GB200"))
-    assert float(moved[0]["predicted"]) == after, moved
-    together = ask(head + line.format("", "GB200").replace("Megatron-Bridge", "Megatron-Bridge 26.08"))
-    assert float(together[0]["predicted"]) == after, together
-
-
-def test_hosts_that_wait():
-    """BigScience's hosts on Jean Zay waited for each kernel: what the host takes adds to what the device does, by as much for each
-    micro-batch. Elsewhere it is hidden by long kernels."""
-    head = "framework,machine,model,n_gpu,tp,micro_batch,global_batch,precision,recompute\n"
-    rows = ask(head + "".join(f"Megatron-DeepSpeed,{machine},gpt3_6.7b,8,8,4,{batch},fp16,none\n"
-                              for machine in ("jean-zay-a100", "hgx-a100-80") for batch in (16, 32, 64)))
-    waits, hides = ([float(row["predicted"]) for row in rows[i:i + 3]] for i in (0, 3))
-    more = [a - b for a, b in zip(waits, hides)]
-    assert all("whose host waits" in row["status"] for row in rows[:3]) and not any("waits" in row["status"] for row in rows[3:])
-    assert more[0] > 0.1 * hides[0] and abs((more[2] - more[1]) / (more[1] - more[0]) - 2) < 1e-6, (waits, hides)
-    alone = json.loads(run("predict", "gpt3_6.7b", "--on", "jean-zay-a100", "--set", "framework=megatron-deepspeed", "--set", "tp=8", "--set", "micro_batch=4",
-                           "--set", "global_batch=16", "--set", "precision=fp16", "--set", "recompute=none", "--format", "json").stdout)
-    assert alone["framework"] == "bigscience" and abs(alone["step"]["step_ns"] / 1e9 / waits[0] - 1) < 1e-6, (alone["step"], waits)
-
-
 def test_padding_of_mlperf():
     """MLPerf's BERT skips the half of its words that is padding: Krell et al. 2021 gain twice the speed, packed. Others do not."""
     head = "model,device,n_gpu,micro_batch,global_batch,precision,framework,seq,task\n"

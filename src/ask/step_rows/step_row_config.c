@@ -247,7 +247,7 @@ static void drop_sharding(pace_step_row *out, const pace_step_reader *r, size_t 
     if (whole) config->sequence_parallel = 0;
 }
 
-/* Its release is named with it, or in a column of its own, such as that of a table's source, or is known of a machine. */
+/* Its release is named with it, or in a column of its own, as that of a table's source, or is known of a machine. */
 static void set_framework(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_frameworks *known = &r->things->frameworks;
     const char *word = framework_word(out, r, row);
