@@ -36,16 +36,15 @@ def test_releases():
 
 
 def test_hosts_that_wait():
-    """BigScience's hosts on Jean Zay waited for each kernel: what the host takes adds to what the device does, by as much for each
-    micro-batch. Elsewhere it is hidden by long kernels."""
+    """BigScience's hosts waited for each kernel: what the host takes adds to what the device does, by as much for each micro-batch.
+    Elsewhere it is hidden by long kernels."""
     head = "framework,machine,model,n_gpu,tp,micro_batch,global_batch,precision,recompute\n"
-    rows = ask(head + "".join(f"Megatron-DeepSpeed,{machine},gpt3_6.7b,8,8,4,{batch},fp16,none\n"
-                              for machine in ("jean-zay-a100", "hgx-a100-80") for batch in (16, 32, 64)))
+    rows = ask(head + "".join(f"{framework},hgx-a100-80,gpt3_6.7b,8,8,4,{batch},fp16,none\n"
+                              for framework in ("BigScience's Megatron-DeepSpeed", "Megatron-DeepSpeed") for batch in (16, 32, 64)))
     waits, hides = ([float(row["predicted"]) for row in rows[i:i + 3]] for i in (0, 3))
     more = [a - b for a, b in zip(waits, hides)]
-    assert all("whose host waits" in row["status"] for row in rows[:3]) and not any("waits" in row["status"] for row in rows[3:])
     assert more[0] > 0.1 * hides[0] and abs((more[2] - more[1]) / (more[1] - more[0]) - 2) < 1e-6, (waits, hides)
-    alone = json.loads(run("predict", "gpt3_6.7b", "--on", "jean-zay-a100", "--set", "framework=megatron-deepspeed", "--set", "tp=8", "--set", "micro_batch=4",
+    alone = json.loads(run("predict", "gpt3_6.7b", "--on", "hgx-a100-80", "--set", "framework=bigscience", "--set", "tp=8", "--set", "micro_batch=4",
                            "--set", "global_batch=16", "--set", "precision=fp16", "--set", "recompute=none", "--format", "json"))
     assert alone["framework"] == "bigscience" and abs(alone["step"]["step_ns"] / 1e9 / waits[0] - 1) < 1e-6, (alone["step"], waits)
 

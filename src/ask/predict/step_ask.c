@@ -125,9 +125,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const p
     a->asked.framework = pace_frameworks_find(&a->frameworks, "");
     if (framework) {
         PACE_TRY(pace_frameworks_named(&a->asked.framework, &a->frameworks, framework));
-        const char *texts[] = {framework, words->machine ? words->machine->name : ""};
-        for (size_t i = 0; i < PACE_COUNT(texts); i++)
-            a->asked.framework = pace_frameworks_released(&a->frameworks, a->asked.framework, texts[i], words->device);
+        a->asked.framework = pace_frameworks_released(&a->frameworks, a->asked.framework, framework, words->device);
     }
     *config = usual;
     config->optimizer = config->precision = config->recompute = config->execution = config->attention = UNSAID;

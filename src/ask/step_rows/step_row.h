@@ -183,8 +183,6 @@ bool pace_step_row_power(pace_step_row *out, const pace_step_reader *r, size_t r
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *reader, size_t row);
 /** Its batches, once it is known where it runs. False with the reason in the row's status. */
 bool pace_step_row_batches(pace_step_row *out, pace_step_reader *reader, size_t row);
-/** The machine that a row names, or that speaks for it; "" = none. */
-const char *pace_step_row_machine_word(const pace_step_reader *reader, size_t row);
 /** Once these are known: interleaves the pipelines of benchmarks that do, and widens for interleaving and 8 bits of
  * which a row says nothing. */
 void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *reader, size_t row);

@@ -113,11 +113,6 @@ static const pace_device *own_device(const pace_step_reader *r, size_t row) {
     return *machine ? device_in(r->things, machine) : NULL;
 }
 
-const char *pace_step_row_machine_word(const pace_step_reader *r, size_t row) {
-    const char *word = machine_word(r, row), *on = r->defaults->machine;
-    return *word || !on || own_device(r, row) ? word : on;
-}
-
 double pace_step_row_devices(const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE), *on = r->defaults->machine;
     pace_machine machine;
