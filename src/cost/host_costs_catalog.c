@@ -111,7 +111,7 @@ static pace_status read_overhead(pace_host_costs *costs, const reader *r, const 
 }
 
 static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, reader *r) {
-    static const char *const known[] = {"sources", "modes", "overheads", "profiler", NULL};
+    static const char *const known[] = {"sources", "modes", "overheads", "profiler", "exchange_call", NULL};
     const pace_yaml_node *root = pace_yaml_root(r->yaml);
     PACE_TRY(refuse_unknown(r, root, known));
     r->modes = pace_yaml_get(root, "modes");
@@ -154,4 +154,25 @@ pace_status pace_profiler_figures_load(pace_profiler_figures *out, pace_catalog 
     pace_status status = read_profiler(&figures, &r);
     if (status == PACE_OK) *out = figures;
     return status;
+}
+
+static pace_status read_exchange_call(pace_exchange_call *out, reader *r) {
+    static const char *const known[] = {"mean_us", "copy_us", "source", NULL};
+    const pace_yaml_node *root = pace_yaml_root(r->yaml), *entry;
+    double call_ns, copy_ns;
+    PACE_TRY(pace_yaml_member(&entry, r->yaml, root, "exchange_call"));
+    r->sources = pace_yaml_get(root, "sources");
+    PACE_TRY(refuse_unknown(r, entry, known));
+    PACE_TRY(check_source(r, entry));
+    PACE_TRY(read_us(&call_ns, r, entry, "mean_us"));
+    PACE_TRY(read_us(&copy_ns, r, entry, "copy_us"));
+    *out = (pace_exchange_call){call_ns * 1e-9, copy_ns * 1e-9};
+    return PACE_OK;
+}
+
+pace_status pace_exchange_call_load(pace_exchange_call *out, pace_catalog *catalog) {
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, catalog, "frameworks.yaml"));
+    reader r = {.yaml = yaml};
+    return read_exchange_call(out, &r);
 }

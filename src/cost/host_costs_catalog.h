@@ -9,6 +9,13 @@
 pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, pace_catalog *catalog,
                                     const char *mode, const char *vendor) PACE_MUST_CHECK;
 
+/* What a framework's host takes for an exchange, seconds: to call it, and for each tensor of a list. */
+typedef struct {
+    double call_s, copy_s;
+} pace_exchange_call;
+
+pace_status pace_exchange_call_load(pace_exchange_call *out, pace_catalog *catalog) PACE_MUST_CHECK;
+
 /* The whole cost of recording an event is about `ratio` times the quantile of the shortest events' times. */
 typedef struct {
     double quantile, ratio, spread;

@@ -227,3 +227,9 @@ bool pace_columns_pass(pace_op_words *out, const pace_columns *columns, const ch
     }
     return false;
 }
+
+bool pace_columns_timed(bool *calls, const pace_yaml *yaml, const char *word) {
+    const pace_yaml_node *words = pace_yaml_get(pace_yaml_root(yaml), "timed");
+    *calls = pace_word_listed(pace_yaml_get(words, "calls"), word);
+    return *calls || pace_word_listed(pace_yaml_get(words, "alone"), word);
+}

@@ -60,7 +60,7 @@ typedef struct {
 typedef struct {
     const pace_yaml *yaml;
     const pace_yaml_node *kernel;
-    int device, source, op, dtype, pass, layout, trans_a, trans_b, unit, window; /* columns; -1 = not there */
+    int device, source, op, dtype, pass, layout, trans_a, trans_b, unit, window, timed; /* columns; -1 = not there */
     bool op_is_hint;                         /* the column of operations is a name that need not say one */
     int shape[PACE_SHAPE_COLUMNS];           /* each a shape, or a tensor's */
     char shape_order[PACE_SHAPE_COLUMNS][8]; /* of a column called "mnk" or "MxNxK"; "" = the usual */
@@ -104,3 +104,5 @@ bool pace_columns_op(pace_op_words *out, const pace_columns *columns, const char
  * the kind of src/cost/quantise.h, "" when it does not. */
 const char *pace_columns_quantised(const pace_columns *columns, const char *source, const char *dtype);
 bool pace_columns_pass(pace_op_words *out, const pace_columns *columns, const char *word);
+/** Whether a table timed calls of a framework, and not what the device does alone. */
+bool pace_columns_timed(bool *calls, const pace_yaml *yaml, const char *word);

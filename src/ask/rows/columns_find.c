@@ -127,7 +127,7 @@ static pace_status find_all(pace_columns *columns, const pace_csv *csv) {
     } words[] = {{"device", &columns->device},   {"source", &columns->source},   {"op", &columns->op},
                  {"dtype", &columns->dtype},     {"pass", &columns->pass},       {"layout", &columns->layout},
                  {"trans_a", &columns->trans_a}, {"trans_b", &columns->trans_b}, {"unit", &columns->unit},
-                 {"window", &columns->window}};
+                 {"window", &columns->window},   {"timed", &columns->timed}};
     for (size_t i = 0; i < PACE_COUNT(words); i++) *words[i].column = column_of(columns, csv, words[i].key);
     const pace_yaml_node *sizes = member(columns, "sizes");
     if (!pace_yaml_is_list(sizes) || pace_yaml_count(sizes) > PACE_COUNT(columns->layouts))

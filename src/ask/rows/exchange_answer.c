@@ -3,6 +3,7 @@
 #include "ask/rows/fit_system.h"
 #include "ask/rows/row_kind.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -240,6 +241,13 @@ static bool is_set_aside(pace_exchange_asker *a, const pace_exchange_row *row) {
     return takes_on(a, row) && *row->system && !by_own_curve && !a->compared_known;
 }
 
+static void add_call(pace_estimate *out, const pace_exchange_asker *a, double call_s) {
+    double device_s = out->median;
+    if (!(call_s > 0)) return;
+    out->median = device_s + call_s;
+    out->spread = hypot(device_s * out->spread, call_s * a->doubts.figure[PACE_DOUBT_HOST_CATALOG]) / out->median;
+}
+
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker, const pace_exchange_row *row) {
     pace_exchange_row placed = *row;
     asker->used = (pace_doubts_used){0};
@@ -248,6 +256,7 @@ pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *as
     if (*row->status || !(row->bytes > 0) || !(row->ranks_per_node > 0))
         return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");
     PACE_TRY(predict_row(out, asker, &placed));
+    add_call(out, asker, row->call_s);
     asker->took_on = is_set_aside(asker, &placed);
     asker->more_nodes = asker->by_on && asker->machine.nodes > 1 && placed.nodes > asker->machine.nodes;
     asker->unused_device = !asker->took_on && names_other_device(asker, row);

@@ -83,6 +83,7 @@ static void say_unused(pace_row_answer *out, const exchanges *e, const pace_exch
                             row->said_in_place && !curves ? "inplace" : "",
                             row->said_channels && !curves ? "channels" : "",
                             row->said_dtype && !curves ? "dtype" : "",
+                            row->unused_timed ? "timed" : "",
                             curves ? "" : row->unused_variant};
     pace_row_say_unused(out, unused, PACE_COUNT(unused));
 }

@@ -22,10 +22,12 @@ typedef struct {
     char algorithm[24], protocol[16];  /* "" = the library's choice */
     char approach[48];                 /* as frameworks exchange; "" = the library alone */
     double bytes, time_s;              /* time NAN: not measured */
+    double call_s;                     /* of it the host's call of a framework, where that was timed; else 0 */
     int element_bytes;                 /* 0 = not said */
     pace_nccl_stack stack;             /* what started it */
     pace_exchange_library library;     /* TEXTBOOK, else AUTO: a version is in `variant`, others are not followed */
     bool rccl;                         /* it names RCCL, which is of AMD's devices alone */
+    bool unused_timed;                 /* its word for what was timed is not known */
     bool unused_elements;              /* they say other bytes than the row's */
     bool unused_per_node;              /* ranks and nodes say another number */
     bool said_in_place, said_channels; /* only measured curves tell these apart */

@@ -1,4 +1,6 @@
 #include "ask/rows/column_finder.h"
+#include "ask/rows/columns.h"
+#include "cost/host_costs_catalog.h"
 #include "ask/rows/wanted_columns.h"
 #include "ask/rows/exchange_logs.h"
 #include "ask/rows/exchange_stack.h"
@@ -25,7 +27,8 @@ typedef struct {
     const pace_yaml *yaml;
     const pace_yaml_node *names;
     int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, algorithm, protocol,
-        channels, approach;
+        channels, approach, timed;
+    pace_exchange_call call;
     int variant[MOST_VARIANTS];
     int variants;
     double bytes_unit; /* of the column of sizes */
@@ -88,7 +91,8 @@ static pace_status find_columns(reader *r, pace_catalog *catalog) {
         {.key = "in_place", .column = &r->in_place},
         {.key = "algorithm", .column = &r->algorithm},
         {.key = "protocol", .column = &r->protocol},
-        {.key = "channels", .column = &r->channels}};
+        {.key = "channels", .column = &r->channels},
+        {.key = "timed", .column = &r->timed}};
     const char *name = r->rows->csv.name;
     pace_unit_column bytes = find_with_unit(r, "bytes", "sizes");
     PACE_TRY(pace_wanted_columns_find(catalog, "exchange", &r->rows->csv, wanted, PACE_COUNT(wanted)));
@@ -211,6 +215,19 @@ static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
     else if (!good) snprintf(out->unmeasured, sizeof out->unmeasured, "not a time that was measured: \"%.30s\"", text);
 }
 
+/* A call timed alone waits for its host first, which no loop of exchanges hides. */
+static void set_call(pace_exchange_row *out, const reader *r, size_t row) {
+    const char *text = pace_csv_at(&r->rows->csv, row, r->timed),
+               *name = pace_csv_at(&r->rows->csv, row, r->collective);
+    bool calls = false;
+    if (!*text) return;
+    out->unused_timed = !pace_columns_timed(&calls, r->yaml, text);
+    if (!calls) return;
+    bool lists = pace_word_listed(pace_yaml_get(r->names, "lists"), name);
+    out->call_s = r->call.call_s + (lists ? out->ranks_per_node * out->nodes * r->call.copy_s : 0);
+    if (out->stack == PACE_STACK_FRAMEWORK) out->stack = PACE_STACK_UNSAID; /* its host is counted so */
+}
+
 static bool is_library_choice(const char *text) {
     static const char *const own[] = {"auto", "default", "any", "none", "-", "nan", "n/a"};
     for (size_t i = 0; i < PACE_COUNT(own); i++)
@@ -304,6 +321,7 @@ static pace_status add_row(reader *r, size_t row) {
     if (set_approach(&out, r, row) && set_collective(&out, r, row) && set_ranks(&out, r, row) &&
         set_bytes(&out, r, row) && set_channels(&out, r, row))
         set_time(&out, r, row);
+    set_call(&out, r, row);
     if (!pace_collective_rows[out.collective].adds) out.element_bytes = 0;
     return PACE_PUSH(&r->rows->rows, out);
 }
@@ -312,6 +330,7 @@ static pace_status read_table(pace_exchange_rows *out, pace_catalog *catalog, co
     reader r = {.rows = out, .defaults = defaults, .rate = -1};
     PACE_TRY(pace_catalog_document(&r.yaml, catalog, "columns.yaml"));
     r.names = pace_yaml_get(pace_yaml_root(r.yaml), "exchange");
+    PACE_TRY(pace_exchange_call_load(&r.call, catalog));
     pace_status status = find_columns(&r, catalog);
     for (size_t i = 0; status == PACE_OK && i < out->csv.rows; i++) status = add_row(&r, i);
     return status;
@@ -347,7 +366,7 @@ pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_catalog *catal
 /* --- to a fit ----------------------------------------------------------------------------------------------------- */
 
 static bool usable(const pace_exchange_row *row) {
-    return !*row->status && !isnan(row->time_s) && row->ranks_per_node * row->nodes > 1;
+    return !*row->status && row->time_s > row->call_s && row->ranks_per_node * row->nodes > 1;
 }
 
 static int by_curve(const void *a, const void *b) {
@@ -379,7 +398,8 @@ static pace_status add_curve(pace_exchange_fit *fit, const pace_exchange_row *co
     size_t *chosen = pace_alloc(count + 1, sizeof *chosen);
     pace_status status = points && chosen ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
-        for (size_t i = 0; i < count; i++) points[i] = (pace_curve_point){rows[i]->bytes, rows[i]->time_s};
+        for (size_t i = 0; i < count; i++)
+            points[i] = (pace_curve_point){rows[i]->bytes, rows[i]->time_s - rows[i]->call_s};
         size_t left = pace_curve_tidy(points, count);
         if (probes > 0 && left > (size_t)probes) {
             left = pace_curve_probes(chosen, points, left, (size_t)probes);

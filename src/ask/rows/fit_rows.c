@@ -60,10 +60,11 @@ static void count_unusable(pace_fit_outcome *outcome, const pace_kernel_rows *ta
 static pace_status gather_row(gatherer *g, pace_fit_outcome *outcome, const pace_kernel_rows *table,
                               const pace_kernel_row *row) {
     pace_sample sample;
-    if (*row->status || row->part_count > 0 || !pace_sample_of(&sample, &row->op, row->device)) {
+    if (*row->status || row->part_count > 0 || row->called || !pace_sample_of(&sample, &row->op, row->device)) {
         count_unusable(outcome, table, row,
                        *row->status          ? row->status
                        : row->part_count > 0 ? "several operations timed as one"
+                       : row->called         ? "a call was timed, with the host's part of it"
                                              : "the device's rates are not known");
         return PACE_OK;
     }

@@ -1,5 +1,6 @@
 /* The row kind "kernel": one operation on one device. */
 #include "ask/rows/fit_rows.h"
+#include "ask/rows/kernel_calls.h"
 #include "ask/rows/row_kind.h"
 #include "machine/device_resolve.h"
 #include "base/print.h"
@@ -12,6 +13,7 @@ typedef struct {
     const pace_rows_options *options;
     pace_device_catalog catalog;
     pace_cost *cost;
+    pace_kernel_calls calls;
     PACE_VEC(pace_kernel_rows) tables;
     const pace_device *device; /* of rows that name none */
     char fit_unit[8];          /* "" = there is no fit */
@@ -32,6 +34,7 @@ static void close_kernels(void *state) {
     if (!k) return;
     PACE_VEC_FREE_EACH(&k->tables, pace_kernel_rows_free);
     drop_fit(k);
+    pace_kernel_calls_free(&k->calls);
     pace_cost_free(k->cost);
     pace_device_catalog_free(&k->catalog);
     pace_free(k);
@@ -118,7 +121,10 @@ static pace_status check_rate(const pace_kernel_row *row, pace_rung rung) {
 static pace_status price(pace_estimate *out_s, kernels *k, const pace_kernel_rows *rows, const pace_kernel_row *row) {
     PACE_TRY(ready(k));
     PACE_TRY(pace_kernel_row_price(out_s, k->cost, rows, row));
-    return check_rate(row, out_s->rung);
+    PACE_TRY(check_rate(row, out_s->rung));
+    if (!row->called) return PACE_OK;
+    const char *op = pace_csv_at(&rows->csv, row->row, rows->columns.op);
+    return pace_kernel_calls_add(out_s, &k->calls, k->options->context->catalog, row->device, op);
 }
 
 static void answer_row(pace_row_answer *out, void *state, size_t table, size_t question) {
@@ -135,8 +141,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     if (beyond) snprintf(out->beyond, sizeof out->beyond, "%s", beyond);
     snprintf(out->status, sizeof out->status, "%s", status);
     bool fitted = out->known && (out->time_s.rung == PACE_RUNG_LEARNED || out->time_s.rung == PACE_RUNG_MEASURED);
-    const char *unused[] = {fitted && row->order_known ? "" : row->ordered, row->windowed, row->shaped};
-    if (out->known) pace_row_say_unused(out, unused, 3);
+    const char *unused[] = {fitted && row->order_known ? "" : row->ordered, row->windowed, row->shaped, row->timed};
+    if (out->known) pace_row_say_unused(out, unused, 4);
     set_values(out, k, rows, row);
 }
 

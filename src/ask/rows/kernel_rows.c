@@ -410,6 +410,10 @@ static void set_time(pace_kernel_row *out, const reader *r, const pace_measured_
                  pace_csv_name(&r->rows->csv, (size_t)measured->column), text);
 }
 
+static void set_timed(pace_kernel_row *out, const pace_columns *columns, const char *text) {
+    if (*text && !pace_columns_timed(&out->called, columns->yaml, text)) out->timed = "timed";
+}
+
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 static pace_status add_parts(pace_kernel_rows *rows, pace_kernel_row *one, const pace_op_part *parts, unsigned count) {
@@ -454,10 +458,12 @@ static pace_status complete(pace_kernel_row *one, reader *r, pace_compound compo
 
 static pace_status add_row(reader *r, size_t row) {
     const pace_columns *columns = &r->rows->columns;
-    pace_kernel_row asked = {.row = (uint32_t)row, .ordered = "", .windowed = "", .shaped = "", .time_s = NAN};
+    pace_kernel_row asked = {
+        .row = (uint32_t)row, .ordered = "", .windowed = "", .shaped = "", .timed = "", .time_s = NAN};
     pace_op_words words = PACE_OP_NO_WORDS;
     pace_compound compound = PACE_COMPOUND_NONE;
     asked.source = pace_csv_at(&r->rows->csv, row, columns->source);
+    set_timed(&asked, columns, pace_csv_at(&r->rows->csv, row, columns->timed));
     bool good =
         set_device(&asked, r, row) && set_words(&asked, &words, r, row) && set_sizes(&asked, &words, r, &compound);
     for (unsigned i = 0; i < columns->measured_count || i == 0; i++) {

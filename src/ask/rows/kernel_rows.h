@@ -18,6 +18,8 @@ typedef struct {
     const char *ordered;       /* the column that says how operands lie, otherwise than usual; "" = none */
     const char *windowed;      /* "window" if its cell is no number of keys; "" = none */
     const char *shaped;        /* "shape" where one says other sizes than the row's columns; "" = none */
+    const char *timed;         /* "timed" if its word is not known; "" = it is */
+    bool called;               /* what was timed is a call of the operator, not its kernel alone */
     bool order_known;          /* only fits tell known orders apart, and nothing others */
     char status[144];          /* "" = it can be asked */
 } pace_kernel_row;
