@@ -45,6 +45,12 @@ pace_embedding_traffic pace_embedding_unique(const pace_op *op, double l2_bytes,
                                     at.samples * hits * at.rows * at.row};
 }
 
+double pace_embedding_atomics(const pace_op *op) {
+    enum { TIMES = 4, THERE_AND_BACK = 2 };
+    if (!is_backward(op) || !(op->size[T] > 1)) return 0;
+    return op->size[B] * op->size[T] * op->size[L] * op->size[D] * element(op) * TIMES * THERE_AND_BACK;
+}
+
 /* Unique rows where the table and the cache are known, else plain. */
 bool pace_formula_embedding(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
     const pace_device *device = where->device;
@@ -58,7 +64,7 @@ bool pace_formula_embedding(pace_cost_parts *parts, const pace_op *op, const pac
     double vector = pace_device_rate(device, PACE_FP32);
     parts->fixed_s = where->figure->fixed_s;
     parts->memory_s = traffic.memory_bytes / bandwidth;
-    parts->l2_s = traffic.l2_bytes / (where->figure->memory * where->l2_bytes_per_s);
+    parts->l2_s = fmax(traffic.l2_bytes, pace_embedding_atomics(op)) / (where->figure->memory * where->l2_bytes_per_s);
     if (vector > 0) parts->compute_s = op->flop / (where->figure->compute * vector);
     return true;
 }
