@@ -14,9 +14,9 @@ typedef struct {
 /** Every row comes from the memory. */
 pace_embedding_traffic pace_embedding_plain(const pace_op *op);
 
-/** What an update in place moves through the L2 cache, whatever comes from the memory: a thread has four elements
- * of a row side by side and adds each by an atomic operation of its own (SGDFunctor of the batched lookup), so that each
- * sector goes to the cache and back four times. 0 of a forward pass, and of one table alone, whose gradient is sorted. */
+/** What an update in place moves through the L2 cache, whatever comes from the memory: a thread has four elements of a
+ * row side by side and adds each by an atomic operation of its own (SGDFunctor of the batched lookup), so that each
+ * sector goes to the cache and back four times. 0 of a forward pass, and of one table, whose gradient is sorted. */
 double pace_embedding_atomics(const pace_op *op);
 
 /** Rows hit when they were looked up before and still fit: unique rows of B L uniform draws against the part of the L2

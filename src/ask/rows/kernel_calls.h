@@ -1,7 +1,7 @@
 /*
- * What tables hold besides a kernel where they timed a framework's operator, one call at a time on a device with nothing
- * else to do: the host's way from the operator's start to its first launch (T2 of cost/host_costs.h), and the launch's
- * to the device.
+ * What tables hold besides a kernel where they timed a framework's operator, one call at a time on an idle device:
+ * the host's way from the operator's start to its first launch (T2 of cost/host_costs.h), and the launch's to the
+ * device.
  */
 #pragma once
 

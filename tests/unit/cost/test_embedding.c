@@ -52,7 +52,7 @@ TEST(test_mlperf_tables) {
 }
 
 /* Counted by nvprof on the study's V100, 4,096 samples of 32 tables of 500,000 rows: sectors read and written in the L2
- * by the update, 16 and 128 lookups. And the kernel of DLRM's default model took 1,277 us, where its memory traffic alone
+ * by the update, 16 and 128 lookups. And the kernel of DLRM's default model took 1,277 us, where its memory traffic
  * takes 1,058. */
 TEST(test_update_in_place) {
     pace_op few = lookup(4096, 32, 5e5, 16, 128, PACE_PASS_BACKWARD);
