@@ -231,7 +231,7 @@ def rows():
 def names_of_tables():
     """Systems, approaches and models as published tables call them get the answers of the names that they stand for."""
     path = os.path.join(tempfile.mkdtemp(prefix="paceline-scaling-"), "rows.csv")
-    pairs = [("Piz Daint XC50 1xP100/node Aries,gRPC parameter server (TF 1.1.0),inception3", "piz-daint,grpc,inception_v3"),
+    pairs = [("Piz Daint XC50 1xP100/node Aries,gRPC parameter server (TF 1.1.0),InceptionV3", "piz-daint,grpc,inception_v3"),
              ("AWS p2.8xlarge 8xK80die/node,gRPC PS variables on CPU,resnet50", "aws-p2-8,grpc,resnet50"),
              ("DGX-1 P100 (Google published),Horovod NCCL RDMA,vgg16", "dgx-1-p100,horovod-nccl,vgg16"),
              ("dgx-1-v100,Horovod MPI CPU allreduce TCP,resnet50", "dgx-1-v100,horovod-cpu,resnet50"),
