@@ -193,12 +193,12 @@ static bool changes_layout(const pace_op *op, const pace_device *device) {
 /* Of the peak rate, what a convolution sustains. Boards whose matrix units are held back fetch and address operands as
  * fast as others: what an implicit product takes beyond a plain one is not slowed. Gradients of strided filters were
  * made faster for nhwc in half precision (cuDNN 7.4.1's release notes). */
-static double convolution_share(const pace_op *op, const pace_cost_where *where) {
+static double convolution_share(const pace_op *op, const pace_cost_where *where, bool matrix) {
     bool last = strcmp(op->kind, "nhwc") == 0;
-    bool strided = !last && (op->size[STRIDE_H] > 1 || op->size[STRIDE_W] > 1);
+    bool strided = (!matrix || !last) && (op->size[STRIDE_H] > 1 || op->size[STRIDE_W] > 1);
     double share = strided ? where->figure->strided : where->figure->compute, product = where->product_share;
     double units = pace_device_unit_rate(where->device, op->precision);
-    if (!(units > where->flop_per_s) || !(product > share)) return share;
+    if (!matrix || !(units > where->flop_per_s) || !(product > share)) return share;
     return 1 / (1 / product + (1 / share - 1 / product) * where->flop_per_s / units);
 }
 
@@ -230,7 +230,7 @@ bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const p
                                                          : product(parts, op, where, pace_tiling_best, groups, m, n, k);
     if (!known) return false;
     if (matrix && where->l2_bytes_per_s > 0) parts->l2_s = feed_s(op, where, c, n, more * op->flop);
-    if (matrix) more *= where->figure->compute / convolution_share(op, where);
+    if (!where->device->is_cpu) more *= where->figure->compute / convolution_share(op, where, matrix);
     parts->compute_s = winograd(op, where, parts->compute_s * more);
     if (matrix && changes_layout(op, where->device)) parts->layout_s = 2 * parts->memory_s;
     return true;
