@@ -302,6 +302,18 @@ def test_power():
     expect(seconds(slow) > 2 * 4096**3 / (65e12 * 500 / 1590), "a clock below the one that power allows", slow)
 
 
+def test_strided_gradients():
+    """On vector units a gradient of inputs whose filters move by two pixels computes what no window asks for (DeepBench: 1,059 us of P100
+    for this one, 1.6 times what as much arithmetic takes at stride 1); a forward pass does not."""
+    table = "op,pass,dtype,n,c,h,w,k,r,s,stride_h,stride_w,latency_us\n" + "".join(
+        f"conv,{way},fp32,16,512,{side},{side},1024,1,1,{stride},{stride},1\n" for way in ("dgrad", "fwd") for side, stride in ((28, 2), (14, 1)))
+    for on in ("p100", "v100"):
+        strided, plain, forward, forward_plain = (float(row["predicted"]) for row in ask(table, "--on", on))
+        expect(1.4 < strided / plain < 1.8 and 0.9 < forward / forward_plain < 1.1, on, strided, plain, forward, forward_plain)
+        if on == "p100":
+            expect(abs(strided / 1059 - 1) < 0.25, strided)
+
+
 def test_order_of_operands():
     """Formulas do not tell transposed operands apart, nor products anything of images, and a window is a number of keys: the status
     says so."""

@@ -186,7 +186,7 @@ TEST(test_rounded_parameters) {
 
 /* Billions of multiply-adds of one image. torchvision: "GFLOPS" of its weights' documentation, two decimals; MobileNet:
  * Howard et al. 2017, table 8 (569 million); NASNet: Zoph et al. 2018, table 2 (23.8 billion); DiT: Peebles and Xie
- * 2023, table 1. */
+ * 2023, table 1; ResNets of 2015: He et al., table 1. */
 TEST(test_multiply_adds) {
     static const struct {
         const char *name;
@@ -200,7 +200,8 @@ TEST(test_multiply_adds) {
         {"convnext_tiny", 4.46, 0.005}, {"convnext_base", 15.36, 0.01}, {"swin_tiny", 4.49, 0.005},
         {"swin_small", 8.74, 0.005},    {"swin_base", 15.43, 0.005},    {"retinanet_resnet50", 151.54, 0.005},
         {"dit-s", 6.06, 0.005},         {"dit-b", 23.01, 0.005},        {"dit-l", 80.71, 0.015},
-        {"dit-xl", 118.64, 0.02},
+        {"dit-xl", 118.64, 0.02},       {"resnet50_v1", 3.8, 0.06},     {"resnet101_v1", 7.6, 0.06},
+        {"resnet152_v1", 11.3, 0.06},
     };
     for (size_t i = 0; i < sizeof published / sizeof *published; i++) {
         pace_model model = load(published[i].name, NULL, 0);
