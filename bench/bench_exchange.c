@@ -5,6 +5,7 @@
  * Usage: bench_exchange [CASE]                                       one of the cases, or all
  *        bench_exchange COLLECTIVE ALGORITHM RANKS BYTES apart|switch  every rank simulated, links of 50 GB/s and 500
  * ns
+ *        bench_exchange COLLECTIVE ALGORITHM MACHINE BYTES             every rank of a machine simulated
  */
 #include "bench_clock.h"
 #include "exchange/algorithms.h"
@@ -191,8 +192,14 @@ static int run_asked(char **words) {
     return 0;
 }
 
+static int run_machine_asked(char **words) {
+    run_machine(&(machine_case){words[2], words[3], words[1], words[2], strtod(words[4], NULL), true});
+    return 0;
+}
+
 int main(int count, char **words) {
     if (count == 6) return run_asked(words);
+    if (count == 5) return run_machine_asked(words);
     bool ran = false;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         if (count > 1 && strcmp(words[1], cases[i].name) != 0) continue;

@@ -78,5 +78,10 @@ static inline double pace_active_flows_next(const pace_active_flows *active) {
     return active->heap.count ? active->flows.items[active->heap.items[0]].ends_ns : (double)INFINITY;
 }
 
+/** Whether flows have come or gone since rates were given. */
+static inline bool pace_active_flows_changed(const pace_active_flows *active) {
+    return active->started.count || active->gone.count || active->taken_over.count || active->dirty.count;
+}
+
 /** Gives rates to all that flows that came or went have touched. */
 pace_status pace_active_flows_rate(pace_active_flows *active, double now_ns) PACE_MUST_CHECK;

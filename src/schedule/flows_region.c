@@ -10,32 +10,42 @@ static uint32_t port_free(const pace_flow_meeting *m, uint32_t lane) { return m-
 
 /* --- ports and flows ---------------------------------------------------------------------------------------------- */
 
-static pace_status renew_station(pace_flow_region *r, uint32_t station) {
-    double next_ns = pace_station_next(&r->of->stations, station);
-    if (!isinf(next_ns)) return pace_due_set(&r->ends, station, next_ns);
-    pace_due_drop(&r->ends, station);
-    return PACE_OK;
+static double limit_where_slow(const pace_flow_meeting *m, uint32_t lane, uint32_t slot, uint8_t wire) {
+    const pace_flow_state *s = m->state;
+    return pace_flow_way_limit(s, &m->routes, &s->question->wires[wire], slot, lane);
+}
+
+static inline double limit_of(const pace_flow_region *r, uint32_t lane, uint32_t slot, uint8_t wire) {
+    return r->wire_limit ? r->wire_limit[wire] : limit_where_slow(r->of, lane, slot, wire);
+}
+
+static void begin_at_station(pace_flow_region *r, uint32_t lane, const pace_crossing *slot, double bytes,
+                             double limit) {
+    pace_station *s = &r->stations[slot->station];
+    pace_station_begin(s, lane, bytes, slot->bytes_per_s, limit, r->now_ns);
+    pace_station_leaves(&r->ends, r->stations, slot->station, pace_station_next(s));
 }
 
 static pace_status begin(pace_flow_region *r, uint32_t lane, double bytes, uint32_t slot, uint8_t wire) {
-    pace_flow_meeting *m = r->of;
-    pace_port *p = &m->ports[lane];
+    const pace_flow_meeting *m = r->of;
+    const pace_crossing *way = &r->slots[slot];
+    pace_port *p = &r->ports[lane];
     p->busy = true;
     p->bytes = bytes;
     p->slot = slot;
     p->wire = wire;
-    double limit = pace_flow_way_limit(m->state, &m->routes, &m->state->question->wires[wire], slot, lane);
-    uint32_t station = m->stations.station_of[slot], first = m->routes.first[slot];
-    if (station != PACE_NO_STATION) {
-        pace_station_begin(&m->stations, slot, lane, bytes, limit, r->now_ns);
-        return renew_station(r, station);
+    double limit = limit_of(r, lane, slot, wire);
+    if (way->station != PACE_NO_STATION) {
+        begin_at_station(r, lane, way, bytes, limit);
+        return PACE_OK;
     }
-    const pace_flow way = {m->routes.hops.items + first, m->routes.first[slot + 1] - first, limit};
-    return pace_active_flows_add(&r->active, way, bytes, lane);
+    uint32_t first = m->routes.first[slot];
+    const pace_flow flow = {m->routes.hops.items + first, m->routes.first[slot + 1] - first, limit};
+    return pace_active_flows_add(&r->active, flow, bytes, lane);
 }
 
 static pace_status begin_next(pace_flow_region *r, uint32_t lane) {
-    pace_port *p = &r->of->ports[lane];
+    pace_port *p = &r->ports[lane];
     p->busy = false;
     if (!p->head) return PACE_OK;
     uint32_t number = p->head;
@@ -61,8 +71,7 @@ static pace_status stand_in_line(pace_flow_region *r, pace_port *p, pace_outgoin
     return PACE_OK;
 }
 
-pace_status pace_region_deliver(pace_flow_region *r, uint32_t number, double comes_ns, double bytes) {
-    pace_flow_queue *queue = &r->of->state->queues[number];
+static pace_status deliver(pace_flow_region *r, pace_flow_queue *queue, double comes_ns, double bytes) {
     PACE_TRY(pace_flow_post(&r->come, queue, (pace_flow_message){comes_ns, 0, bytes}));
     if (!queue->waiting) return PACE_OK;
     uint32_t lane = queue->waiting - 1;
@@ -70,30 +79,36 @@ pace_status pace_region_deliver(pace_flow_region *r, uint32_t number, double com
     return pace_lines_add(&r->due, lane, comes_ns);
 }
 
+pace_status pace_region_deliver(pace_flow_region *r, uint32_t number, double comes_ns, double bytes) {
+    return deliver(r, &r->queues[number], comes_ns, bytes);
+}
+
 /* It comes when it has gone its way, too. */
-static pace_status leave(pace_flow_region *r, uint32_t slot, double bytes, double comes_ns) {
-    pace_flow_meeting *m = r->of;
-    uint32_t queue = m->state->send_queue[slot];
-    comes_ns += m->routes.latency_ns[slot];
-    m->slot_bytes[slot] += bytes;
-    if (m->region_of[m->state->queues[queue].lane] == r->number) return pace_region_deliver(r, queue, comes_ns, bytes);
-    return PACE_PUSH(&r->leaving, ((pace_delivery){comes_ns, bytes, queue}));
+static pace_status leave(pace_flow_region *r, pace_crossing *slot, double bytes, double comes_ns) {
+    pace_flow_queue *queue = &r->queues[slot->queue];
+    comes_ns += slot->latency_ns;
+    slot->sent_bytes += bytes;
+    if (queue->region == r->number) return deliver(r, queue, comes_ns, bytes);
+    return PACE_PUSH(&r->leaving, ((pace_delivery){comes_ns, bytes, slot->queue}));
 }
 
 /* The message under way of a lane has left. */
 static pace_status left(pace_flow_region *r, uint32_t lane) {
-    pace_flow_meeting *m = r->of;
-    const pace_port *p = &m->ports[lane];
-    const pace_wire *wire = &m->state->question->wires[p->wire];
-    PACE_TRY(leave(r, p->slot, p->bytes, r->now_ns + wire->latency_ns));
-    if (wire->gap_ns > 0) return pace_lines_add(&r->due, port_free(m, lane), r->now_ns + wire->gap_ns);
+    const pace_port *p = &r->ports[lane];
+    const pace_wire *wire = &r->wires[p->wire];
+    PACE_TRY(leave(r, &r->slots[p->slot], p->bytes, r->now_ns + wire->latency_ns));
+    if (wire->gap_ns > 0) return pace_lines_add(&r->due, port_free(r->of, lane), r->now_ns + wire->gap_ns);
     return begin_next(r, lane);
 }
 
-static pace_status end_of_station(pace_flow_region *r, uint32_t station) {
-    uint32_t lane;
-    while (pace_station_end(&lane, &r->of->stations, station, r->now_ns, r->until_ns)) PACE_TRY(left(r, lane));
-    return renew_station(r, station);
+static pace_status end_of_station(pace_flow_region *r) {
+    uint32_t number = r->ends.heap[0].station, lane;
+    pace_station *s = &r->stations[number];
+    pace_station_serve(s, r->now_ns);
+    while (pace_station_take(&lane, s, r->until_ns)) PACE_TRY(left(r, lane));
+    if (s->count) pace_station_leaves(&r->ends, r->stations, number, pace_station_next(s));
+    else pace_station_is_empty(&r->ends, r->stations, number);
+    return PACE_OK;
 }
 
 static pace_status end_flows(pace_flow_region *r) {
@@ -107,27 +122,22 @@ static pace_status end_flows(pace_flow_region *r) {
 /* --- lanes -------------------------------------------------------------------------------------------------------- */
 
 /* Its way is its own, so when it comes is known as soon as it is sent. */
-static pace_status send_alone(pace_flow_region *r, uint32_t lane, const pace_operation *o, uint32_t slot) {
-    pace_flow_meeting *m = r->of;
-    pace_port *p = &m->ports[lane];
-    const pace_wire *wire = &m->state->question->wires[o->wire];
-    double rate = m->stations.bytes_per_s[slot];
-    double limit = pace_flow_way_limit(m->state, &m->routes, wire, slot, lane);
+static pace_status send_alone(pace_flow_region *r, uint32_t lane, pace_port *p, const pace_operation *o,
+                              uint32_t number) {
+    pace_crossing *slot = &r->slots[number];
+    const pace_wire *wire = &r->wires[o->wire];
+    double limit = limit_of(r, lane, number, o->wire);
     double leaves_ns = r->now_ns > p->free_ns ? r->now_ns : p->free_ns;
-    double left_ns = leaves_ns + o->amount * 1e9 / (rate < limit ? rate : limit);
+    double left_ns = leaves_ns + o->amount * 1e9 / (slot->bytes_per_s < limit ? slot->bytes_per_s : limit);
     p->free_ns = left_ns + wire->gap_ns;
     return leave(r, slot, o->amount, left_ns + wire->latency_ns);
 }
 
-static pace_status post(pace_flow_region *r, uint32_t number, const pace_operation *o) {
-    const pace_flow_state *s = r->of->state;
-    const pace_flow_lane *lane = &s->lanes[number];
-    pace_port *p = &r->of->ports[number];
-    uint32_t slot = lane->send_queues + s->slot[lane->cursor], ranks = s->fold.members[lane->unit];
+static pace_status post(pace_flow_region *r, uint32_t number, pace_port *p, const pace_operation *o, uint32_t slot) {
     r->simulated++;
-    r->sent += ranks;
-    r->sent_bytes += o->amount * ranks;
-    if (r->of->stations.alone[number]) return send_alone(r, number, o, slot);
+    r->sent += p->ranks;
+    r->sent_bytes += o->amount * p->ranks;
+    if (p->alone) return send_alone(r, number, p, o, slot);
     if (p->busy) return stand_in_line(r, p, (pace_outgoing){o->amount, slot, 0, o->wire});
     return begin(r, number, o->amount, slot, o->wire);
 }
@@ -143,16 +153,17 @@ static bool has_come(pace_flow_region *r, uint32_t number, pace_flow_queue *queu
     return false;
 }
 
-static pace_status take(pace_flow_region *r, const pace_flow_lane *lane, const pace_operation *o,
-                        pace_flow_queue *queue) {
-    if (queue->first.bytes != o->amount) return pace_flow_mismatch(r->of->state, lane, o, queue->first.bytes);
+static pace_status take(pace_flow_region *r, const pace_flow_lane *lane, double amount, pace_flow_queue *queue) {
+    const pace_flow_state *s = r->of->state;
+    if (queue->first.bytes != amount)
+        return pace_flow_mismatch(s, lane, &s->program->operations.items[lane->cursor], queue->first.bytes);
     pace_flow_take(&r->come, queue);
     return PACE_OK;
 }
 
 static bool has_ended(pace_flow_region *r, uint32_t number) {
     pace_flow_state *s = r->of->state;
-    const pace_flow_lane *lane = &s->lanes[number];
+    const pace_flow_lane *lane = &r->lanes[number];
     uint32_t on = s->unit_published[lane->unit] + s->published[s->slot[lane->cursor]] - 1;
     if (s->ended_ns[on] >= 0) return true;
     s->next_waiting[number] = s->ended_waiting[on];
@@ -171,49 +182,39 @@ static pace_status tell(pace_flow_region *r, const pace_flow_lane *lane) {
     return PACE_OK;
 }
 
-static double time_on_lane(const pace_flows_question *q, const pace_operation *o) {
-    switch (o->kind) {
-    case PACE_OPERATION_SEND:
-    case PACE_OPERATION_RECEIVE: return q->wires[o->wire].overhead_ns;
-    case PACE_OPERATION_REDUCE: return o->amount * q->reduce_ns_per_byte;
-    case PACE_OPERATION_COPY: return o->amount * q->copy_ns_per_byte;
-    case PACE_OPERATION_WORK: return o->amount;
-    default: return 0;
-    }
+static bool is_message(const pace_operation *o) {
+    return o->kind == PACE_OPERATION_SEND || o->kind == PACE_OPERATION_RECEIVE;
 }
 
 /* Whether the operation at a lane's cursor is over now. `queue`: that of a receive. */
-static bool passed(pace_flow_region *r, uint32_t number, const pace_operation *o, pace_flow_queue *queue,
+static bool passed(pace_flow_region *r, uint32_t number, pace_port *p, const pace_operation *o, pace_flow_queue *queue,
                    pace_status *status) {
-    bool *paid = &r->of->ports[number].paid;
-    if (!*paid) {
-        if (o->kind == PACE_OPERATION_RECEIVE && !has_come(r, number, queue, status)) return false;
-        if (o->kind == PACE_OPERATION_WAIT && !has_ended(r, number)) return false;
-        double takes = time_on_lane(r->of->state->question, o);
-        if (takes > 0) {
-            *paid = true;
-            *status = pace_lines_add(&r->due, number, r->now_ns + takes);
-            return false;
-        }
+    if (p->paid) {
+        p->paid = false;
+        return true;
     }
-    *paid = false;
-    return true;
+    if (queue && !has_come(r, number, queue, status)) return false;
+    if (o->kind == PACE_OPERATION_WAIT && !has_ended(r, number)) return false;
+    double takes_ns = is_message(o) ? r->wires[o->wire].overhead_ns : o->amount * r->ns_per_amount[o->kind];
+    if (!(takes_ns > 0)) return true;
+    p->paid = true;
+    *status = pace_lines_add(&r->due, number, r->now_ns + takes_ns);
+    return false;
 }
 
 static pace_status run_lane(pace_flow_region *r, uint32_t number) {
     pace_flow_state *s = r->of->state;
-    pace_flow_lane *lane = &s->lanes[number];
-    const pace_operation *operations = s->program->operations.items;
-    const uint32_t *slot = s->slot;
-    pace_flow_queue *queues = &s->queues[lane->queues];
+    pace_flow_lane *lane = &r->lanes[number];
+    pace_port *p = &r->ports[number];
+    pace_flow_queue *queues = &r->queues[lane->queues];
     const bool logged = lane->unit < pace_flow_logged_units(s), published = s->published;
     pace_status status = PACE_OK;
-    for (; lane->cursor < lane->last; lane->cursor++) {
-        const pace_operation *o = &operations[lane->cursor];
-        pace_flow_queue *queue = o->kind == PACE_OPERATION_RECEIVE ? &queues[slot[lane->cursor]] : NULL;
-        if (!passed(r, number, o, queue, &status)) return status;
-        if (o->kind == PACE_OPERATION_SEND) PACE_TRY(post(r, number, o));
-        if (queue) PACE_TRY(take(r, lane, o, queue));
+    for (uint32_t at; (at = lane->cursor) < lane->last; lane->cursor = at + r->length[at]) {
+        const pace_operation *o = &r->operations[at];
+        pace_flow_queue *queue = o->kind == PACE_OPERATION_RECEIVE ? &queues[r->slot_of[at]] : NULL;
+        if (!passed(r, number, p, o, queue, &status)) return status;
+        if (o->kind == PACE_OPERATION_SEND) PACE_TRY(post(r, number, p, o, lane->send_queues + r->slot_of[at]));
+        if (queue) PACE_TRY(take(r, lane, o->amount, queue));
         if (logged) PACE_TRY(pace_flow_log_add(s, lane, lane->now_ns, r->now_ns));
         lane->now_ns = r->now_ns;
         if (published) PACE_TRY(tell(r, lane));
@@ -252,7 +253,7 @@ static void fetch_ahead(const pace_flow_region *r) {
     uint32_t far = pace_lines_ahead(&r->due, 3), near = pace_lines_ahead(&r->due, 1);
     if (far < s->lane_count) {
         __builtin_prefetch(&s->lanes[far]);
-        __builtin_prefetch(&r->of->ports[far]);
+        __builtin_prefetch(&r->ports[far]);
     }
     if (near >= s->lane_count) return;
     const pace_flow_lane *lane = &s->lanes[near];
@@ -268,7 +269,7 @@ static pace_status go_on(pace_flow_region *r) {
 /* Stations that end, then lanes, until nothing is left: lanes may begin what ends at once. */
 static pace_status handle_due(pace_flow_region *r) {
     for (;;) {
-        if (pace_due_next(&r->ends) <= r->until_ns) PACE_TRY(end_of_station(r, r->ends.heap.items[0].number));
+        if (r->ends.heap[0].at_ns <= r->until_ns) PACE_TRY(end_of_station(r));
         else if (r->due.next_ns <= r->until_ns) PACE_TRY(go_on(r));
         else return PACE_OK;
     }
@@ -277,13 +278,13 @@ static pace_status handle_due(pace_flow_region *r) {
 /* Everything that happens at this instant. */
 static pace_status run_instant(pace_flow_region *r) {
     r->until_ns = r->now_ns * (1 + same_instant);
-    PACE_TRY(end_flows(r));
+    if (pace_active_flows_next(&r->active) <= r->until_ns) PACE_TRY(end_flows(r));
     PACE_TRY(handle_due(r));
-    return pace_active_flows_rate(&r->active, r->now_ns);
+    return pace_active_flows_changed(&r->active) ? pace_active_flows_rate(&r->active, r->now_ns) : PACE_OK;
 }
 
 double pace_region_next(const pace_flow_region *r) {
-    double flow_ns = pace_active_flows_next(&r->active), station_ns = pace_due_next(&r->ends);
+    double flow_ns = pace_active_flows_next(&r->active), station_ns = r->ends.heap[0].at_ns;
     double ends_ns = flow_ns < station_ns ? flow_ns : station_ns;
     return r->due.next_ns < ends_ns ? r->due.next_ns : ends_ns;
 }
@@ -301,7 +302,7 @@ pace_status pace_region_run(pace_flow_region *r, double before_ns) {
 
 void pace_region_free(pace_flow_region *r) {
     pace_lines_free(&r->due);
-    PACE_VEC_FREE(&r->ends.heap);
+    pace_free(r->ends.heap);
     pace_active_flows_free(&r->active);
     PACE_VEC_FREE(&r->come.items, &r->outgoing, &r->leaving);
 }

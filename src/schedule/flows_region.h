@@ -19,9 +19,18 @@ typedef struct {
     double free_ns; /* of a lane that meets no other */
     uint32_t slot;
     uint32_t head, tail; /* + 1; those that wait for it */
+    uint32_t ranks;      /* for which its lane stands */
     uint8_t wire;
     bool busy, paid; /* paid: the time of the lane's operation is over */
+    bool alone;      /* its lane meets no other */
 } pace_port;
+
+/* What a message of a slot meets. */
+typedef struct {
+    double latency_ns, bytes_per_s; /* of its way */
+    double sent_bytes;              /* so far */
+    uint32_t queue, station;        /* PACE_NO_STATION: its flows need rates */
+} pace_crossing;
 
 /* A message that has left. */
 typedef struct {
@@ -38,9 +47,11 @@ typedef struct {
     pace_stations stations;
     pace_active_links links;
     pace_port *ports;
-    uint32_t *ends_place; /* station -> its place among those of which a flow ends */
-    double *slot_bytes;   /* slot -> sent so far */
-    double *used_bytes;   /* link -> what has crossed it, of others; at the end of all */
+    pace_crossing *slots;
+    uint8_t *length;    /* operation -> it and those behind it that take no time and do nothing, as far as is known */
+    double *wire_limit; /* of a message, by wires; NULL where ranks are slow */
+    double *slot_bytes; /* slot -> sent so far */
+    double *used_bytes; /* link -> what has crossed it, of others; at the end of all */
     uint32_t *region_of;
     pace_flow_region *regions;
     uint32_t region_count, most_hops;
@@ -51,8 +62,19 @@ typedef struct {
 
 struct pace_flow_region {
     pace_flow_meeting *of;
-    pace_lines due;      /* lanes that go on, and behind them ports that are free */
-    pace_due_times ends; /* stations of which a flow ends */
+    pace_flow_lane *lanes; /* of all regions, as the following: at hand */
+    pace_port *ports;
+    pace_crossing *slots;
+    pace_flow_queue *queues;
+    const pace_operation *operations;
+    const uint32_t *slot_of; /* operation -> as in pace_flow_state */
+    const uint8_t *length;
+    double ns_per_amount[PACE_OPERATION_KINDS];
+    const pace_wire *wires;
+    const double *wire_limit;
+    pace_station *stations;
+    pace_lines due;         /* lanes that go on, and behind them ports that are free */
+    pace_station_ends ends; /* of which stations flows end */
     pace_active_flows active;
     pace_flow_pool come;
     PACE_VEC(pace_outgoing) outgoing;

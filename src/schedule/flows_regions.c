@@ -71,17 +71,45 @@ static void one_region(pace_flow_meeting *m) {
     m->lookahead_ns = INFINITY;
 }
 
+/* Of no more stations than it has lanes flows are under way, and of one that is being left. */
+static pace_status open_region(pace_flow_region *r, pace_flow_meeting *m, uint32_t number, uint32_t lanes) {
+    const pace_flows_question *q = m->state->question;
+    *r = (pace_flow_region){.of = m,
+                            .lanes = m->state->lanes,
+                            .ports = m->ports,
+                            .slots = m->slots,
+                            .queues = m->state->queues,
+                            .operations = m->state->program->operations.items,
+                            .slot_of = m->state->slot,
+                            .length = m->length,
+                            .ns_per_amount = {[PACE_OPERATION_REDUCE] = q->reduce_ns_per_byte,
+                                              [PACE_OPERATION_COPY] = q->copy_ns_per_byte,
+                                              [PACE_OPERATION_WORK] = 1},
+                            .wires = q->wires,
+                            .wire_limit = m->wire_limit,
+                            .stations = m->stations.all.items,
+                            .number = number};
+    pace_lines_init(&r->due);
+    pace_active_flows_init(&r->active, &m->links, m->most_hops);
+    if (!PACE_MAKE(r->ends.heap, (size_t)lanes + 2)) return PACE_E_MEMORY;
+    r->ends.heap[0].at_ns = INFINITY;
+    return PACE_OK;
+}
+
 /* Where messages take no time to come nothing can be done ahead of others. */
 pace_status pace_regions_divide(pace_flow_meeting *m) {
     const pace_flows_question *q = m->state->question;
     PACE_TRY(find_regions(m));
     m->lookahead_ns = lookahead_ns(m);
     if (q->background_count || !(m->lookahead_ns > 0)) one_region(m);
-    if (!PACE_MAKE(m->regions, (size_t)m->region_count + 1)) return PACE_E_MEMORY;
-    for (uint32_t i = 0; i < m->region_count; i++) {
-        m->regions[i] = (pace_flow_region){.of = m, .number = i, .ends.place = m->ends_place};
-        pace_lines_init(&m->regions[i].due);
-        pace_active_flows_init(&m->regions[i].active, &m->links, m->most_hops);
-    }
+    uint32_t *lanes = pace_alloc((size_t)m->region_count + 1, sizeof *lanes);
+    bool made = PACE_MAKE(m->regions, (size_t)m->region_count + 1) && lanes;
+    for (uint32_t l = 0; made && l < m->state->lane_count; l++) lanes[m->region_of[l]]++;
+    for (uint32_t i = 0; made && i < m->region_count; i++)
+        made = open_region(&m->regions[i], m, i, lanes[i]) == PACE_OK;
+    pace_free(lanes);
+    if (!made) return PACE_E_MEMORY;
+    for (uint32_t i = 0; i < m->state->queue_count; i++)
+        m->state->queues[i].region = m->region_of[m->state->queues[i].lane];
     return PACE_OK;
 }

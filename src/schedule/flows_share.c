@@ -7,6 +7,7 @@
 #include "schedule/flows_region.h"
 
 #include "base/parallel.h"
+#include "schedule/flows_log.h"
 
 /* Below so many messages in the last window, threads cost more than they save. */
 enum { WORTH_THREADS = 8192 };
@@ -59,7 +60,7 @@ static pace_status hand_over(windows *w) {
     for (uint32_t i = 0; i < w->due_count; i++) {
         pace_flow_region *from = &m->regions[w->due[i]];
         PACE_ITEMS (const pace_delivery, message, &from->leaving) {
-            uint32_t to = m->region_of[m->state->queues[message->queue].lane];
+            uint32_t to = m->state->queues[message->queue].region;
             PACE_TRY(pace_region_deliver(&m->regions[to], message->queue, message->comes_ns, message->bytes));
             w->next_ns[to] = pace_region_next(&m->regions[to]);
         }
@@ -144,14 +145,53 @@ static void count_sent(pace_flow_state *s, const pace_flow_meeting *m) {
     }
 }
 
+/* It ends at once, and nobody sees when. */
+static bool is_nothing(const pace_flow_state *s, uint32_t operation) {
+    uint8_t kind = s->program->operations.items[operation].kind;
+    bool reduces = kind == PACE_OPERATION_REDUCE, copies = kind == PACE_OPERATION_COPY;
+    double ns_per_byte = reduces ? s->question->reduce_ns_per_byte : s->question->copy_ns_per_byte;
+    if (!(reduces || copies) || ns_per_byte > 0 || pace_flow_logged_units(s)) return false;
+    return !(s->published && s->published[operation]);
+}
+
+static pace_status skip_nothing(pace_flow_meeting *m) {
+    const pace_program *p = m->state->program;
+    if (!PACE_MAKE(m->length, p->operations.count + 1)) return PACE_E_MEMORY;
+    PACE_ITEMS (const pace_program_lane, lane, &p->lanes)
+        for (uint32_t i = lane->first + lane->count, next = i; i-- > lane->first;) {
+            m->length[i] = (uint8_t)(next - i);
+            if (!is_nothing(m->state, i) || next - i == UINT8_MAX) next = i;
+        }
+    return PACE_OK;
+}
+
+/* Ports, slots and wires as messages meet them. */
+static pace_status lay_ways(pace_flow_meeting *m) {
+    const pace_flow_state *s = m->state;
+    const pace_flows_question *q = s->question;
+    if (!PACE_MAKE(m->ports, (size_t)s->lane_count + 1) || !PACE_MAKE(m->slots, (size_t)s->send_queue_count + 1))
+        return PACE_E_MEMORY;
+    for (uint32_t l = 0; l < s->lane_count; l++)
+        m->ports[l] = (pace_port){.ranks = s->fold.members[s->lanes[l].unit], .alone = m->stations.alone[l]};
+    for (uint32_t slot = 0; slot < s->send_queue_count; slot++)
+        m->slots[slot] = (pace_crossing){.latency_ns = m->routes.latency_ns[slot],
+                                         .bytes_per_s = m->stations.bytes_per_s[slot],
+                                         .queue = s->send_queue[slot],
+                                         .station = m->stations.station_of[slot]};
+    if (q->slowness) return PACE_OK;
+    if (!PACE_MAKE(m->wire_limit, q->wire_count + 1)) return PACE_E_MEMORY;
+    for (size_t i = 0; i < q->wire_count; i++) m->wire_limit[i] = pace_flow_limit(&q->wires[i], 1, 0);
+    return PACE_OK;
+}
+
 static pace_status run_meeting(pace_flow_meeting *m, const double *bytes_per_s, uint32_t links) {
     pace_flow_state *s = m->state;
     PACE_TRY(pace_stations_init(&m->stations, s, &m->routes, bytes_per_s, links));
     if (s->lane_count >= UINT32_MAX / 2)
         return pace_fail(PACE_E_INPUT, "%u lanes are too many to simulate", s->lane_count);
-    if (!PACE_MAKE(m->ports, (size_t)s->lane_count + 1) || !PACE_MAKE(m->region_of, (size_t)s->lane_count + 1) ||
-        !PACE_MAKE(m->ends_place, m->stations.all.count + 1))
-        return PACE_E_MEMORY;
+    if (!PACE_MAKE(m->region_of, (size_t)s->lane_count + 1)) return PACE_E_MEMORY;
+    PACE_TRY(lay_ways(m));
+    PACE_TRY(skip_nothing(m));
     m->most_hops = most_hops(m);
     PACE_TRY(pace_regions_divide(m));
     PACE_TRY(pace_region_start_others(&m->regions[0]));
@@ -159,6 +199,7 @@ static pace_status run_meeting(pace_flow_meeting *m, const double *bytes_per_s, 
         PACE_TRY(pace_lines_add(&m->regions[m->region_of[l]].due, l, s->lanes[l].now_ns));
     PACE_TRY(run_regions(m));
     count_sent(s, m);
+    for (uint32_t slot = 0; slot < s->send_queue_count; slot++) m->slot_bytes[slot] = m->slots[slot].sent_bytes;
     return pace_flow_finished(s);
 }
 
@@ -183,7 +224,7 @@ static void free_meeting(pace_flow_meeting *m) {
     pace_stations_free(&m->stations);
     pace_active_links_free(&m->links);
     pace_flow_routes_free(&m->routes);
-    PACE_FREE(m->ports, m->ends_place, m->slot_bytes, m->used_bytes, m->region_of);
+    PACE_FREE(m->ports, m->slots, m->length, m->wire_limit, m->slot_bytes, m->used_bytes, m->region_of);
     PACE_VEC_FREE(&m->others, &m->others_first);
 }
 

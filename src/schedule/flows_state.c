@@ -252,7 +252,7 @@ void pace_flow_state_free(pace_flow_state *s) {
 
 /* --- messages ---------------------------------------------------------------------------------------------------- */
 
-static pace_status behind_the_first(pace_flow_pool *pool, pace_flow_queue *queue, pace_flow_message message) {
+pace_status pace_flow_post_behind(pace_flow_pool *pool, pace_flow_queue *queue, pace_flow_message message) {
     uint32_t number = pool->free - 1;
     if (pool->free) {
         pool->free = pool->items.items[number].next;
@@ -268,15 +268,7 @@ static pace_status behind_the_first(pace_flow_pool *pool, pace_flow_queue *queue
     return PACE_OK;
 }
 
-pace_status pace_flow_post(pace_flow_pool *pool, pace_flow_queue *queue, pace_flow_message message) {
-    if (queue->count) return behind_the_first(pool, queue, message);
-    queue->first = message;
-    queue->count = 1;
-    return PACE_OK;
-}
-
-void pace_flow_take(pace_flow_pool *pool, pace_flow_queue *queue) {
-    if (!--queue->count) return;
+void pace_flow_move_up(pace_flow_pool *pool, pace_flow_queue *queue) {
     uint32_t number = queue->head;
     pace_flow_pooled *next = &pool->items.items[number];
     queue->first = next->message;

@@ -28,6 +28,7 @@ typedef struct {
     uint32_t head, tail; /* those behind the first, in the pool */
     uint32_t waiting;    /* the lane that waits for the next, + 1 */
     uint32_t lane;       /* whose it is */
+    uint32_t region;     /* in which that is, where lanes are divided into regions */
 } pace_flow_queue;
 
 typedef struct {
@@ -82,10 +83,25 @@ pace_status pace_flow_state_init(pace_flow_state *state, const pace_flows_questi
                                  const pace_fold *fold) PACE_MUST_CHECK;
 void pace_flow_state_free(pace_flow_state *state);
 
+/** Appends a message to a queue that has one. */
+pace_status pace_flow_post_behind(pace_flow_pool *pool, pace_flow_queue *queue,
+                                  pace_flow_message message) PACE_MUST_CHECK;
+/** The second message of a queue becomes the first. */
+void pace_flow_move_up(pace_flow_pool *pool, pace_flow_queue *queue);
+
 /** Appends a message to a queue, all of whose messages are of this pool. */
-pace_status pace_flow_post(pace_flow_pool *pool, pace_flow_queue *queue, pace_flow_message message) PACE_MUST_CHECK;
+static inline PACE_MUST_CHECK pace_status pace_flow_post(pace_flow_pool *pool, pace_flow_queue *queue,
+                                                         pace_flow_message message) {
+    if (queue->count) return pace_flow_post_behind(pool, queue, message);
+    queue->first = message;
+    queue->count = 1;
+    return PACE_OK;
+}
+
 /** Takes the first message off a queue. */
-void pace_flow_take(pace_flow_pool *pool, pace_flow_queue *queue);
+static inline void pace_flow_take(pace_flow_pool *pool, pace_flow_queue *queue) {
+    if (--queue->count) pace_flow_move_up(pool, queue);
+}
 
 /** PACE_E_INPUT naming what waits for ever, or what was never received; PACE_OK when everything has run. */
 pace_status pace_flow_finished(const pace_flow_state *state) PACE_MUST_CHECK;

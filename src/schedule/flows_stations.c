@@ -64,22 +64,29 @@ static void look_at(group *g, const pace_flow_state *s, const pace_flow_routes *
     g->alike = g->alike && g->limit == limit && same_way(r, slot, g->slot - 1);
 }
 
-/* Room for a flow of every lane. */
-static pace_status open_station(uint32_t *out, pace_stations *st, const group *g, uint32_t *room) {
-    *out = (uint32_t)st->all.count;
-    *room += g->lanes;
-    return PACE_PUSH(&st->all, ((pace_station){.first = *room - g->lanes}));
+/* Each has room for a flow of every lane; `count` is that of its lanes until here. */
+static pace_status make_room(pace_stations *st) {
+    size_t room = 0;
+    PACE_ITEMS (const pace_station, one, &st->all) room += one->count;
+    if (!PACE_MAKE(st->flows, room + 1)) return PACE_E_MEMORY;
+    pace_station_flow *next = st->flows;
+    PACE_ITEMS (pace_station, one, &st->all) {
+        one->flows = next;
+        next += one->count;
+        one->count = 0;
+    }
+    return PACE_OK;
 }
 
 static pace_status open_stations(pace_stations *st, const pace_flow_state *s, group *groups, uint32_t *number) {
-    uint32_t room = 0;
     bool wires = wires_are_alike(s);
     for (uint32_t i = 0; i < st->group_count; i++) {
         const group *g = &groups[i];
         number[i] = PACE_NO_STATION;
         st->group_lane[i] = g->lane;
-        if (!s->question->background_count && (g->lanes == 1 || (g->alike && wires)))
-            PACE_TRY(open_station(&number[i], st, g, &room));
+        if (s->question->background_count || (g->lanes > 1 && !(g->alike && wires))) continue;
+        number[i] = (uint32_t)st->all.count;
+        PACE_TRY(PACE_PUSH(&st->all, ((pace_station){.count = g->lanes})));
     }
     for (uint32_t l = 0; l < s->lane_count; l++) {
         st->alone[l] = !s->question->background_count;
@@ -88,8 +95,7 @@ static pace_status open_stations(pace_stations *st, const pace_flow_state *s, gr
             st->alone[l] = st->alone[l] && groups[st->group_of[slot]].lanes == 1;
         }
     }
-    st->flows = pace_alloc((size_t)room + 1, sizeof *st->flows);
-    return st->flows ? PACE_OK : PACE_E_MEMORY;
+    return make_room(st);
 }
 
 static pace_status find_stations(pace_stations *st, const pace_flow_state *s, const pace_flow_routes *r) {
@@ -120,59 +126,4 @@ pace_status pace_stations_init(pace_stations *st, const pace_flow_state *s, cons
 void pace_stations_free(pace_stations *st) {
     PACE_FREE(st->group_of, st->group_lane, st->station_of, st->bytes_per_s, st->alone, st->flows);
     PACE_VEC_FREE(&st->all);
-}
-
-/* --- serving ------------------------------------------------------------------------------------------------------ */
-
-static void serve(pace_station *s, double now_ns) {
-    if (s->count && now_ns > s->then_ns) s->served += (now_ns - s->then_ns) * s->each_bytes_per_s;
-    s->then_ns = now_ns;
-}
-
-static double ends_ns(const pace_station *s, const pace_station_flow *flow) {
-    double left = flow->ends - s->served;
-    return s->then_ns + (left > 0 ? left / s->each_bytes_per_s : 0);
-}
-
-void pace_station_begin(pace_stations *st, uint32_t slot, uint32_t lane, double bytes, double limit_bytes_per_s,
-                        double now_ns) {
-    pace_station *s = &st->all.items[st->station_of[slot]];
-    pace_station_flow *heap = &st->flows[s->first];
-    serve(s, now_ns);
-    if (!s->count) s->served = 0;
-    s->bytes_per_s = st->bytes_per_s[slot];
-    s->limit_bytes_per_s = limit_bytes_per_s;
-    double ends = s->served + bytes * 1e9;
-    uint32_t i = s->count++;
-    for (; i && heap[(i - 1) / 2].ends > ends; i = (i - 1) / 2) heap[i] = heap[(i - 1) / 2];
-    heap[i] = (pace_station_flow){ends, lane};
-}
-
-static void drop_first(pace_station *s, pace_station_flow *heap) {
-    const pace_station_flow last = heap[--s->count];
-    uint32_t i = 0;
-    for (uint32_t child; (child = 2 * i + 1) < s->count; i = child) {
-        if (child + 1 < s->count && heap[child + 1].ends < heap[child].ends) child++;
-        if (heap[child].ends >= last.ends) break;
-        heap[i] = heap[child];
-    }
-    heap[i] = last;
-}
-
-bool pace_station_end(uint32_t *lane, pace_stations *st, uint32_t station, double now_ns, double until_ns) {
-    pace_station *s = &st->all.items[station];
-    pace_station_flow *heap = &st->flows[s->first];
-    serve(s, now_ns);
-    if (!s->count || ends_ns(s, &heap[0]) > until_ns) return false;
-    *lane = heap[0].lane;
-    drop_first(s, heap);
-    return true;
-}
-
-double pace_station_next(pace_stations *st, uint32_t station) {
-    pace_station *s = &st->all.items[station];
-    if (!s->count) return INFINITY;
-    double share = s->bytes_per_s / s->count;
-    s->each_bytes_per_s = share < s->limit_bytes_per_s ? share : s->limit_bytes_per_s;
-    return ends_ns(s, &st->flows[s->first]);
 }
