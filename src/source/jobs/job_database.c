@@ -125,7 +125,7 @@ static pace_status read_rows(reader *r) {
     while (!r->over) {
         for (r->rounds->used = 0; !r->over && r->rounds->used < r->rounds->block_count; r->rounds->used++)
             PACE_TRY(fill_block(r, &r->rounds->blocks[r->rounds->used]));
-        PACE_TRY(pace_job_rounds_give(r->rounds, NULL, NULL));
+        PACE_TRY(pace_job_rounds_run(r->rounds, NULL, NULL, NULL));
     }
     if (pace_database_is_short(r->database))
         return pace_warn(&r->rounds->reading->remarks, PACE_WARN_FILE_CUT_OFF, NULL,

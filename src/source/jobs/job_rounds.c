@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCKS_PER_WORKER = 4, FEWEST_SHARED = 128, SHOWN_ROW_BYTES = 200 };
+enum { BLOCKS_PER_WORKER = 4, FEWEST_SHARED = 32, SHOWN_ROW_BYTES = 200 };
 
 size_t pace_job_workers(void) { return pace_workers(); }
 
@@ -63,7 +63,7 @@ static pace_status know_ids(pace_job_rounds *rounds) {
     return PACE_OK;
 }
 
-/* Threads wait for each other three times a round, and longer where others use the machine: few get long rounds. */
+/* Threads wait for each other at the end of a round, and longer where others use the machine: few get long rounds. */
 static size_t blocks_of_round(void) {
     size_t count = BLOCKS_PER_WORKER * pace_job_workers();
     return pace_job_workers() > 1 && count < FEWEST_SHARED ? FEWEST_SHARED : count;
@@ -118,25 +118,37 @@ static pace_status list_rejects(pace_job_rounds *rounds, pace_job_block *block, 
     return PACE_OK;
 }
 
-/* Looks for the ids of all blocks, in order, in one part of those seen before. */
-static pace_status find_repeats(void *context, size_t worker, size_t part) {
-    pace_job_rounds *rounds = context;
-    (void)worker;
-    for (size_t i = 0; i < rounds->used; i++) {
-        pace_job_repeats *repeats = &rounds->repeats[i];
-        repeats->count[part] = 0;
-        PACE_TRY(pace_job_ids_add_part(repeats->seen.items, &repeats->count[part], &rounds->ids, part,
-                                       rounds->blocks[i].id_keys.items, rounds->blocks[i].jobs.count));
-    }
-    return PACE_OK;
+/* Looks for a block's ids in one part of those seen before. */
+static pace_status find_repeats(pace_job_rounds *rounds, size_t number, size_t part) {
+    pace_job_repeats *repeats = &rounds->repeats[number];
+    const pace_job_block *block = &rounds->blocks[number];
+    repeats->count[part] = 0;
+    return pace_job_ids_add_part(repeats->seen.items, &repeats->count[part], &rounds->ids, part, block->id_keys.items,
+                                 block->jobs.count);
 }
 
-static pace_status find_all_repeats(pace_job_rounds *rounds) {
-    if (rounds->options->repeats) return PACE_OK;
-    for (size_t i = 0; i < rounds->used; i++)
-        PACE_TRY(pace_grow(&rounds->repeats[i].seen.items, &rounds->repeats[i].seen.capacity,
-                           rounds->blocks[i].jobs.count, sizeof(bool)));
-    return pace_for_each(PACE_JOB_ID_PARTS, find_repeats, rounds);
+/* Nobody else looks at a part before the first block has passed it. */
+static pace_status expect_ids(pace_job_rounds *rounds) {
+    double count = (double)rounds->blocks[0].jobs.count * rounds->expected_blocks;
+    rounds->expected_blocks = 0;
+    return count > 0 ? pace_job_ids_expect(&rounds->ids, (size_t)count) : PACE_OK;
+}
+
+/* One thread is in each part. */
+static pace_status find_all_repeats(pace_job_rounds *rounds, size_t number, pace_status filled) {
+    pace_job_repeats *repeats = &rounds->repeats[number];
+    pace_status status = filled;
+    if (rounds->options->repeats) return status;
+    if (status == PACE_OK)
+        status =
+            pace_grow(&repeats->seen.items, &repeats->seen.capacity, rounds->blocks[number].jobs.count, sizeof(bool));
+    if (status == PACE_OK && number == 0 && rounds->expected_blocks > 0) status = expect_ids(rounds);
+    for (size_t part = 0; part < PACE_JOB_ID_PARTS; part++) {
+        pace_turns_wait(&rounds->id_turns[part], number);
+        if (status == PACE_OK) status = find_repeats(rounds, number, part);
+        pace_turns_pass(&rounds->id_turns[part]);
+    }
+    return status;
 }
 
 static bool has_repeats(const pace_job_rounds *rounds, const pace_job_repeats *repeats) {
@@ -158,20 +170,38 @@ static pace_status settle(pace_job_rounds *rounds, pace_job_block *block, const 
 
 typedef struct {
     pace_job_rounds *rounds;
+    pace_job_fill_fn fill;
     pace_job_meanwhile_fn meanwhile;
     void *context;
-} giving;
+} running;
 
-static pace_status give_one(void *context, size_t worker, size_t i) {
-    giving *g = context;
-    if (i == 0) return g->meanwhile ? g->meanwhile(g->context) : PACE_OK;
-    const pace_jobs *jobs = &g->rounds->blocks[i - 1].jobs;
-    return jobs->count > 0 ? g->rounds->take(g->rounds->context, worker, g->rounds->file, jobs) : PACE_OK;
+/* Behind one that fails no block is settled or given. */
+static pace_status run_block(const running *run, size_t worker, size_t number) {
+    pace_job_rounds *rounds = run->rounds;
+    const pace_jobs *jobs = &rounds->blocks[number].jobs;
+    pace_status status = run->fill ? run->fill(run->context, number) : PACE_OK;
+    status = find_all_repeats(rounds, number, status);
+    pace_turns_wait(&rounds->turns, number);
+    if (status == PACE_OK && !rounds->broken)
+        status = settle(rounds, &rounds->blocks[number], &rounds->repeats[number]);
+    bool broken = rounds->broken = rounds->broken || status != PACE_OK;
+    pace_turns_pass(&rounds->turns);
+    return !broken && jobs->count > 0 ? rounds->take(rounds->context, worker, rounds->file, jobs) : status;
 }
 
-pace_status pace_job_rounds_give(pace_job_rounds *rounds, pace_job_meanwhile_fn meanwhile, void *context) {
-    giving g = {rounds, meanwhile, context};
-    PACE_TRY(find_all_repeats(rounds));
-    for (size_t i = 0; i < rounds->used; i++) PACE_TRY(settle(rounds, &rounds->blocks[i], &rounds->repeats[i]));
-    return pace_for_each(rounds->used + 1, give_one, &g);
+static pace_status run_one(void *context, size_t worker, size_t i) {
+    const running *run = context;
+    if (i > 0) return run_block(run, worker, i - 1);
+    return run->meanwhile ? run->meanwhile(run->context) : PACE_OK;
+}
+
+pace_status pace_job_rounds_run(pace_job_rounds *rounds, pace_job_fill_fn fill, pace_job_meanwhile_fn meanwhile,
+                                void *context) {
+    running run = {rounds, fill, meanwhile, context};
+    for (size_t part = 0; part < PACE_JOB_ID_PARTS; part++) pace_turns_init(&rounds->id_turns[part]);
+    pace_turns_init(&rounds->turns);
+    pace_status status = pace_for_each(rounds->used + 1, run_one, &run);
+    for (size_t part = 0; part < PACE_JOB_ID_PARTS; part++) pace_turns_free(&rounds->id_turns[part]);
+    pace_turns_free(&rounds->turns);
+    return status;
 }

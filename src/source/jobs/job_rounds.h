@@ -1,11 +1,13 @@
 /*
- * Rounds of blocks: what a reader of job tables does with rows, whatever they came from. A round's blocks are filled,
- * then settled in order (lines, ids seen before, refused rows), then given away by all threads. Private to the readers.
+ * Rounds of blocks: what a reader of job tables does with rows, whatever they came from. A thread fills a block, settles
+ * it when those before it are (ids seen before, lines, refused rows), and gives it away while it is in its cache.
+ * Private to the readers.
  */
 #pragma once
 
 #include "base/beside.h"
 #include "base/json_writer.h"
+#include "base/turns.h"
 #include "source/jobs/job_lines.h"
 #include "source/jobs/job_reading.h"
 
@@ -29,7 +31,10 @@ typedef struct {
     pace_job_block *blocks;
     size_t block_count, used;  /* used: in this round */
     pace_job_repeats *repeats; /* of each block */
-    const char *name;          /* of the file that is read */
+    double expected_blocks;    /* before the first round: as many like its first seem to come; 0 = not known */
+    pace_turns id_turns[PACE_JOB_ID_PARTS], turns; /* of blocks: to look for ids in a part; to be settled */
+    bool broken;                                   /* no block is settled any more */
+    const char *name;                              /* of the file that is read */
     size_t file;
     const pace_job_stretch *stretch; /* what to read of it; NULL = all */
     uint64_t line;                   /* of the first row of the next block */
@@ -40,12 +45,15 @@ pace_status pace_job_rounds_open(pace_job_rounds *rounds) PACE_MUST_CHECK;
  * be written, and then the old one stays. */
 pace_status pace_job_rounds_close(pace_job_rounds *rounds, bool failed) PACE_MUST_CHECK;
 
-/* Done by one thread while the others give the blocks away; NULL = nothing. */
+/* Fills block number i; by any thread. */
+typedef pace_status (*pace_job_fill_fn)(void *context, size_t i);
+
+/* Done by one thread while the others fill blocks and give them away. */
 typedef pace_status (*pace_job_meanwhile_fn)(void *context);
 
-/** Settles and gives away the blocks [0, used). */
-pace_status pace_job_rounds_give(pace_job_rounds *rounds, pace_job_meanwhile_fn meanwhile,
-                                 void *context) PACE_MUST_CHECK;
+/** Fills (NULL: they are filled), settles and gives away the blocks [0, used). */
+pace_status pace_job_rounds_run(pace_job_rounds *rounds, pace_job_fill_fn fill, pace_job_meanwhile_fn meanwhile,
+                                void *context) PACE_MUST_CHECK;
 
 /** Counts and lists a refused row of the file. */
 pace_status pace_job_rounds_reject(pace_job_rounds *rounds, const pace_job_reject *fault) PACE_MUST_CHECK;

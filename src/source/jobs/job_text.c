@@ -1,6 +1,5 @@
 /* Job tables of comma-separated values: text comes in rounds, is cut into blocks at line ends, and parsed by all
- * threads. */
-#include "base/parallel.h"
+ * threads, while the next round's is read. */
 #include "source/jobs/job_rounds.h"
 
 #include <stdio.h>
@@ -16,6 +15,7 @@ typedef struct {
     pace_job_rounds *rounds;
     pace_input *input;
     char *padded, *text;           /* text: behind the padding */
+    char *other;                   /* padded as well: what is parsed while the text is read */
     size_t length, capacity, done; /* [done, length) was not parsed so far */
     bool over, begun;
     uint64_t left;  /* bytes of the stretch that were not read so far */
@@ -60,12 +60,18 @@ static pace_status read_on(reader *r) {
     return PACE_OK;
 }
 
+static pace_status resize(char **padded, size_t capacity) {
+    char *resized = pace_resize(*padded, PADDING + capacity + PADDING, 1);
+    if (!resized) return PACE_E_MEMORY;
+    memset(resized, 0, PADDING);
+    *padded = resized;
+    return PACE_OK;
+}
+
 static pace_status make_room(reader *r, size_t capacity) {
-    char *padded = pace_resize(r->padded, PADDING + capacity + PADDING, 1);
-    if (!padded) return PACE_E_MEMORY;
-    memset(padded, 0, PADDING);
-    r->padded = padded;
-    r->text = padded + PADDING;
+    PACE_TRY(resize(&r->padded, capacity));
+    PACE_TRY(resize(&r->other, capacity));
+    r->text = r->padded + PADDING;
     r->capacity = capacity;
     return PACE_OK;
 }
@@ -80,7 +86,11 @@ static pace_status read_first(reader *r) {
 
 static pace_status refill(void *context) {
     reader *r = context;
-    memmove(r->text, r->text + r->done, r->length - r->done);
+    char *parsed = r->padded;
+    memcpy(r->other + PADDING, r->text + r->done, r->length - r->done);
+    r->padded = r->other;
+    r->other = parsed;
+    r->text = r->padded + PADDING;
     r->length -= r->done;
     r->done = 0;
     return read_on(r);
@@ -108,9 +118,8 @@ static pace_status cut(reader *r) {
     return PACE_OK;
 }
 
-static pace_status parse_block(void *context, size_t worker, size_t i) {
+static pace_status parse_block(void *context, size_t i) {
     reader *r = context;
-    (void)worker;
     return pace_job_block_parse(&r->rounds->blocks[i], &r->rounds->layout, &r->rounds->limits, r->from[i],
                                 r->from[i + 1]);
 }
@@ -176,12 +185,11 @@ static void tell(const reader *r) {
                        pace_input_stored_size(r->input));
 }
 
-/* Room for as many ids as the file seems to hold, judged by its first round. */
-static pace_status expect_ids(const reader *r) {
-    double jobs = 0, size = (double)pace_input_stored_size(r->input), read = (double)pace_input_stored_bytes(r->input);
-    if (r->rounds->options->repeats || r->rounds->stretch || !(size > read)) return PACE_OK;
-    for (size_t i = 0; i < r->rounds->used; i++) jobs += (double)r->rounds->blocks[i].jobs.count;
-    return pace_job_ids_expect(&r->rounds->ids, (size_t)(jobs * (double)r->length / (double)r->done * size / read));
+/* Of such blocks as its first the file seems to hold, judged by its first round. */
+static double expected_blocks(const reader *r) {
+    double size = (double)pace_input_stored_size(r->input), read = (double)pace_input_stored_bytes(r->input);
+    if (r->rounds->options->repeats || r->rounds->stretch || !(size > read)) return 0;
+    return (double)r->length / (double)(r->from[1] - r->from[0]) * size / read;
 }
 
 static pace_status read_rounds(reader *r) {
@@ -193,10 +201,9 @@ static pace_status read_rounds(reader *r) {
     PACE_TRY(refill(r));
     while (r->length > 0) {
         PACE_TRY(cut(r));
-        PACE_TRY(pace_for_each(r->rounds->used, parse_block, r));
-        if (first) PACE_TRY(expect_ids(r));
+        r->rounds->expected_blocks = first ? expected_blocks(r) : 0;
         first = false;
-        PACE_TRY(pace_job_rounds_give(r->rounds, refill, r));
+        PACE_TRY(pace_job_rounds_run(r->rounds, parse_block, refill, r));
         tell(r);
     }
     return reject_rest(r);
@@ -206,7 +213,7 @@ pace_status pace_job_text_read(pace_job_rounds *rounds, pace_input *input) {
     reader r = {.rounds = rounds, .input = input, .left = UINT64_MAX};
     r.from = pace_alloc(rounds->block_count + 2, sizeof *r.from);
     pace_status status = r.from ? read_rounds(&r) : PACE_E_MEMORY;
-    PACE_FREE(r.padded, r.from);
+    PACE_FREE(r.padded, r.other, r.from);
     const pace_job_stretch *stretch = rounds->stretch;
     if (status != PACE_OK || (stretch && stretch->begin > 0)) return status; /* counted where the file begins */
     return PACE_PUSH(&rounds->reading->bytes,
