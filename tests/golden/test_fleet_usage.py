@@ -770,6 +770,7 @@ def test_answers_without_values():
                        ("#Entity   GPUTL  TENSO   \nID                       \nGPU 0     97     0.310   \n", "dcgmi dmon"),
                        ("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n12|train|gpu|lab|64|COMPLETED|0:0\n", "--format=JobID"),
                        ("JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n 12 gpu train ann R 1:00:00 1 gpu01\n", "squeue"),
+                       ("id,job_num,gpu_job_num,avg_run_time_gpu,avg_que_time_gpu,avg_gpu_num\nSeren,1031550,663813,1414.335,445.984,5.68\n", "table of jobs"),
                        ("jobs:\n- account: lab\n  job_id: 1\n", "--json"), ("apiVersion: v1\nitems:\n- kind: Pod\n", "-o json"),
                        ('{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"status":{"phase":"Succeeded"}}\n', "get pods -o json"),
                        ('"Time","{gpu=""0""}"\n2024-05-01 10:00:00,50\n', "Grafana"),

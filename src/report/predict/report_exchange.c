@@ -4,6 +4,7 @@
 #include "report/predict/report_assumptions.h"
 #include "report/predict/exchange_charts.h"
 #include "report/predict/machine_note.h"
+#include "report/predict/size_reversals.h"
 #include "ask/predict/exchange_asked.h"
 #include "report/show.h"
 #include "report/table.h"
@@ -85,7 +86,7 @@ static void say_misjudged(pace_node *root, const misjudged *worst, size_t count)
         of->faster_algorithm, of->faster_protocol, same ? " over more channels" : "", of->faster_s * 1e6);
 }
 
-static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
+static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a, pace_size_times *times) {
     int ranks = pace_exchange_asked_per_node(a) * pace_exchange_asked_nodes(a);
     double factor = pace_bus_factor(a->question.collective, ranks);
     pace_node *table = pace_open_table(root, &sizes, 0);
@@ -101,6 +102,7 @@ static pace_status put_sizes(pace_node *root, const pace_exchange_asked *a) {
         beyond += given.used.beyond_sizes;
         double algbw = given.time_s.median > 0 ? bytes / given.time_s.median / 1e9 : NAN;
         misjudge(&worst, &given, bytes);
+        PACE_TRY(pace_size_times_add(times, bytes, given.time_s.median, given.algorithm, given.protocol));
         double faster_us = given.faster_s > 0 ? given.faster_s * 1e6 : NAN;
         pace_table_put(table,
                        &(size_row){bytes, algbw, algbw * factor, faster_us, given, pace_rung_names[given.time_s.rung]});
@@ -116,7 +118,10 @@ static pace_status put_answers(pace_node *root, const pace_exchange_asked *a) {
     pace_exchange_curves curves = {0};
     pace_status status = pace_exchange_curves_make(&curves, a);
     if (status == PACE_OK) pace_put_exchange_charts(root, &curves);
-    if (status == PACE_OK) status = put_sizes(root, a);
+    pace_size_times times = {0};
+    if (status == PACE_OK) status = put_sizes(root, a, &times);
+    if (status == PACE_OK) pace_say_reversals(root, &times);
+    PACE_VEC_FREE(&times);
     if (status == PACE_OK) PACE_PUT_ROWS(root, &changes, &curves.changes);
     pace_exchange_curves_free(&curves);
     return status;

@@ -5,6 +5,7 @@
 #include "report/engines.h"
 #include "ask/predict/simulation_asked.h"
 #include "report/predict/exchange_timeline.h"
+#include "report/predict/size_reversals.h"
 #include "report/show.h"
 #include "report/table.h"
 
@@ -106,7 +107,25 @@ static void name_stragglers(pace_node *root, const pace_stragglers_cost *slow, d
                        slow->rate * 100, slow->cost_s * 1e3, slow->cost_s / time_s * 100);
 }
 
-static pace_status build_with(pace_report *report, const pace_simulation_asked *a, pace_flow_log *log) {
+/* What is given is that of the last size. */
+static pace_status put_sizes(pace_simulation_answer *given, pace_library_run *run, pace_stragglers_cost *slow,
+                             pace_node *root, const pace_simulation_asked *a, pace_flow_log *log,
+                             pace_size_times *times) {
+    pace_node *table = pace_open_table(root, &sizes, 0);
+    for (size_t i = 0; i < a->sizes.count; i++) {
+        double bytes = a->sizes.items[i];
+        PACE_TRY(pace_simulation_asked_run(given, run, a, bytes, i + 1 == a->sizes.count ? log : NULL));
+        PACE_TRY(pace_simulation_stragglers(slow, a, bytes, given));
+        put_row(table, a, bytes, given, run, slow);
+        PACE_TRY(pace_size_times_add(times, bytes, given->time_s,
+                                     *run->algorithm ? run->algorithm : pace_exchange_algorithms[given->algorithm].name,
+                                     run->protocol));
+    }
+    return PACE_OK;
+}
+
+static pace_status build_with(pace_report *report, const pace_simulation_asked *a, pace_flow_log *log,
+                              pace_size_times *times) {
     const pace_machine *m = &a->machine;
     const pace_simulation *s = &a->simulation;
     pace_node *root = pace_report_root(report);
@@ -120,14 +139,10 @@ static pace_status build_with(pace_report *report, const pace_simulation_asked *
     pace_node_int(root, "jobs", s->question.jobs);
     pace_node_int(root, "nodes", m->nodes);
     pace_node_text(root, "library", a->by_library ? a->library.nccl.line : "textbook");
-    pace_node *table = pace_open_table(root, &sizes, 0);
-    for (size_t i = 0; i < a->sizes.count; i++) {
-        PACE_TRY(pace_simulation_asked_run(&given, &run, a, a->sizes.items[i], i + 1 == a->sizes.count ? log : NULL));
-        PACE_TRY(pace_simulation_stragglers(&slow, a, a->sizes.items[i], &given));
-        put_row(table, a, a->sizes.items[i], &given, &run, &slow);
-    }
+    PACE_TRY(put_sizes(&given, &run, &slow, root, a, log, times));
     put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given, &run);
     name_stragglers(root, &slow, given.time_s);
+    pace_say_reversals(root, times);
     pace_node_note(root,
                    "Every message is a flow, and flows share links max-min fairly. Links reach the same share of their "
                    "peak as large exchanges. GB = 1e9 bytes.");
@@ -140,7 +155,9 @@ static pace_status build_with(pace_report *report, const pace_simulation_asked *
 static pace_status build(pace_report *report, void *context) {
     pace_simulation_asked *a = context;
     pace_flow_log log = {.limit = LOGGED_OPERATIONS};
-    pace_status status = build_with(report, a, &log);
+    pace_size_times times = {0};
+    pace_status status = build_with(report, a, &log, &times);
+    PACE_VEC_FREE(&times);
     if (status != PACE_OK) {
         pace_flow_log_free(&log);
         return status;
