@@ -404,11 +404,11 @@ static double torus(const pace_exchange_terms *t) {
 
 /* --- all to all, gather ------------------------------------------------------------------------------------------- */
 
-/* Ranks of the own node, then all others, one partner at a time; unless they are a power of two, in every step some
- * have a partner on another node. */
+/* Ranks of the own node, then all others, one partner at a time; unless they are a power of two, or go by nodes, in
+ * every step some have a partner on another node. */
 static double pairwise(const pace_exchange_terms *t) {
     double each = t->bytes / t->ranks;
-    int near = t->nodes == 1 || power_of_two(t) ? t->ranks_per_node - 1 : 0;
+    int near = t->nodes == 1 || power_of_two(t) || t->by_nodes ? t->ranks_per_node - 1 : 0;
     return near * any_pair(t, each) + (t->ranks - 1 - near) * far_pairwise(t, each);
 }
 

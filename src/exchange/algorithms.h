@@ -37,6 +37,7 @@ typedef struct {
     double bytes; /* nccl-tests' size: see pace_exchange_question */
     int ranks, ranks_per_node, nodes;
     int channels;                  /* trees over several nodes: so many, each over a NIC; 0 = one to a rank of a node */
+    bool by_nodes;                 /* pairwise: as in pace_program_question */
     pace_message_model inside;     /* between two devices of a node, all devices sending at once */
     pace_message_model across;     /* between two nodes, all devices of a node sending at once over its NICs */
     pace_message_model across_one; /* the same, one device of a node sending alone */

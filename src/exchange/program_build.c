@@ -178,9 +178,28 @@ pace_status pace_program_knomial(pace_program *p, const sizes *q) {
 
 /* --- all to all -------------------------------------------------------------------------------------------------- */
 
-pace_status pace_program_pairwise(pace_program *p, const sizes *q) {
+/* What is on one place of all nodes: to every place of its own node, then of the next, and so on. */
+static pace_status to_nodes(pace_program *p, const sizes *q, uint32_t place) {
+    uint32_t of_node = q->group;
     PACE_TRY(pace_program_open_class(p));
+    for (uint32_t step = 1; step < q->ranks; step++) {
+        uint32_t nodes = step / of_node, places = step % of_node;
+        int64_t ahead = (int64_t)nodes * of_node, there = (place + places) % of_node, here = place;
+        int64_t back = (place + of_node - places) % of_node;
+        PACE_TRY(pace_program_send(p, pace_peer_shift(1, q->ranks, ahead + there - here), 0, q->bytes / q->ranks));
+        PACE_TRY(pace_program_receive(p, pace_peer_shift(1, q->ranks, back - here - ahead), 0, q->bytes / q->ranks));
+    }
+    return PACE_OK;
+}
+
+pace_status pace_program_pairwise(pace_program *p, const sizes *q) {
     bool masks = (q->ranks & (q->ranks - 1)) == 0; /* then whole nodes exchange with whole nodes */
+    if (q->by_nodes && !masks && q->group > 1 && q->group < q->ranks) {
+        for (uint32_t rank = 0; rank < q->ranks; rank++) p->class_of[rank] = rank % q->group;
+        for (uint32_t place = 0; place < q->group; place++) PACE_TRY(to_nodes(p, q, place));
+        return PACE_OK;
+    }
+    PACE_TRY(pace_program_open_class(p));
     for (uint32_t step = 1; step < q->ranks; step++) {
         pace_peer to = pace_peer_shift(1, q->ranks, step), from = pace_peer_back(to);
         if (masks) to = from = pace_peer_xor(1, q->ranks, step);

@@ -11,6 +11,7 @@ typedef struct pace_program_question {
     double bytes;      /* as in pace_exchange_question: the vector, the whole of it, or what a rank holds for all */
     uint32_t group;    /* rails, leaders: ranks of one node (wire 0 inside, wire 1 across) */
     uint32_t segments; /* pipelined algorithms: pieces of the vector; 0 = 1 */
+    bool by_nodes;     /* pairwise: in every step whole nodes exchange with whole nodes, whatever their number */
     uint32_t viewer;   /* 1 + the rank whose places the program says (exchange/program.h); 0 = nobody's */
     const struct pace_machine *machine; /* borrowed: its rings (program_rings.c); NULL = one, in the order of ranks */
 } pace_program_question;

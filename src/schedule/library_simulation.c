@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Whose program stands for what NCCL does. Trees of switches have none: devices of a node are a chain instead. */
+/* Whose program stands for what NCCL does. Of an all-to-all whole nodes exchange with whole nodes, place by place. Trees of switches have none: devices of a node are a chain instead. */
 static const char *program_of(const pace_exchange_way *way, pace_collective collective, uint32_t nodes) {
     if (collective == PACE_SENDRECV) return "message";
     if (collective == PACE_ALLTOALL) return nodes > 1 ? "pairwise" : "direct";
@@ -28,6 +28,7 @@ static void scale_links(pace_machine *m, double share) {
 static double closed_form(const pace_machine *m, const pace_simulation *s, int row, double bytes) {
     pace_exchange_terms terms;
     pace_exchange_terms_of(&terms, m, s->question.collective, bytes, (int)s->ranks_of_node, (int)s->nodes_of_job);
+    terms.by_nodes = true;
     return pace_exchange_algorithms[row].time_s(&terms);
 }
 
@@ -99,6 +100,7 @@ pace_status pace_library_simulation_run(pace_simulation_answer *out, pace_librar
     question.background = background;
     pace_status status = pace_simulation_open(&own, &machine, &question);
     if (status == PACE_OK) {
+        own.by_nodes = true;
         status = pace_simulation_run(out, &own, bytes, log);
         pace_simulation_close(&own);
     }

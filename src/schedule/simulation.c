@@ -90,6 +90,7 @@ static pace_exchange_terms terms_of(const pace_simulation *s, double bytes) {
     pace_exchange_terms terms;
     pace_exchange_terms_of(&terms, s->machine, s->question.collective, bytes, (int)s->ranks_of_node,
                            (int)s->nodes_of_job);
+    terms.by_nodes = s->by_nodes;
     return terms;
 }
 
@@ -183,6 +184,7 @@ static pace_status build(pace_program *out, const pace_simulation *s, int row, d
     pace_program_question sizes = {.ranks = s->ranks_of_job,
                                    .bytes = bytes,
                                    .group = s->ranks_of_node,
+                                   .by_nodes = s->by_nodes,
                                    .segments = segments_of(s, row, bytes)};
     if (s->nodes_of_job) sizes.machine = s->machine;
     PACE_TRY(pace_program_build(out, pace_collective_rows[s->question.collective].name, a->name, &sizes));
@@ -293,6 +295,7 @@ static pace_status run_smaller(pace_simulation_answer *out, const pace_simulatio
     question.ranks = nodes * s->ranks_of_node;
     if (!pace_exchange_algorithms[row].segments) bytes *= nodes / (double)s->nodes_of_job;
     PACE_TRY(pace_simulation_open(&smaller, &machine, &question));
+    smaller.by_nodes = s->by_nodes;
     pace_status status = run_pieces(out, &smaller, row, bytes, segments_of(s, row, bytes), log);
     pace_simulation_close(&smaller);
     return status;

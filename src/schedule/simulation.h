@@ -29,6 +29,7 @@ typedef struct {
     uint32_t ranks_of_job, ranks_of_node, nodes_of_job; /* nodes_of_job 0: ranks do not divide into nodes */
     uint32_t numbered_of_job;                           /* ranks of a job's program: with its switch one more */
     uint32_t jobs_of_node;                              /* jobs smaller than a node: so many on each; 0 = in a row */
+    bool by_nodes;                                      /* as in pace_program_question */
     uint32_t segments; /* pieces of the vector, where algorithms have any; 0 = as many as are best */
 } pace_simulation;
 

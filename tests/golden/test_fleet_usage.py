@@ -764,6 +764,14 @@ def test_counters_of_one_job_with_a_gap():
     expect(f"silent for {silent:.3g} GPU-hours more" in " ".join(out.split()), "the gap is said", out)
 
 
+def test_no_wait():
+    path = put("at_once.txt", "JobID|User|State|Submit|Start|End|Elapsed|AllocTRES\n"
+               "1|ann|COMPLETED|2024-05-01T10:00:00|2024-05-01T10:00:00|2024-05-01T11:00:00|01:00:00|gres/gpu=1\n"
+               "2|bob|COMPLETED|2024-05-01T10:00:00|2024-05-01T10:00:00|2024-05-01T11:00:00|01:00:00|gres/gpu=1\n")
+    _, out, _ = run(path)
+    expect(" 0 s " in out and "0 ns" not in out, "a wait of nothing", out)
+
+
 def test_answers_without_values():
     for text, word in ((answered([], "vector"), "instant query"), (json.dumps({"status": "error", "errorType": "bad_data", "error": "x"}), "an error"),
                        (answered([]), "Prometheus"),

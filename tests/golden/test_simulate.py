@@ -65,6 +65,20 @@ least = 32 * 480 / 512 * S / (4 * 8 * 25e9 * 0.92 / 2) * 1e6
 expect(least < tree["time_us"] < 1.2 * least and "leaf" in tree["bottleneck"], least, flat, tree)
 expect(504 / 512 * S / (25e9 * 0.92) * 1e6 < flat["time_us"] < 0.7 * tree["time_us"], flat, tree)
 
+# What NCCL sends to all goes from whole nodes to whole nodes, of any number and size: nothing meets that its closed form takes to be free.
+for on in ("dgx-h100*3", "dgx-a100*5", "dgx-h100*12", "gb200-nvl72*2", "gb200-nvl72*3"):
+    size = row("--on", on, "--collective", "alltoall", "--bytes", "1G")
+    near(size["time_us"], size["closed_form_us"], on)
+times = [row("--on", f"dgx-h100*{nodes}", "--collective", "alltoall", "--bytes", "1G")["time_us"] for nodes in range(2, 9)]
+expect(times == sorted(times), "more nodes, no less time", times)
+
+# Larger messages that take less time than smaller ones are said, and only those.
+words = ["--on", "dgx-h100*2", "--bytes", "128K,256K,512K"]
+times = [size["time_us"] for size in document(*words)["sizes"]]
+said = " ".join(run(*words)[1].split())
+expect((times[2] < times[1]) == ("1 of 3 sizes takes less time than a smaller one: 524.3 kB by tree/ll128" in said), times, said)
+expect("than a smaller one" not in run("--on", "dgx-h100*2", "--bytes", "1M,64M,1G")[1], "sizes in order")
+
 # A slow rank slows all; a full network leaves what others do not take.
 ring = row("--on", "ethernet-10g*16", "--algorithm", "ring", "--bytes", "64M")
 slow = row("--on", "ethernet-10g*16", "--algorithm", "ring", "--bytes", "64M", "--straggler", "3:0.5")
