@@ -125,7 +125,8 @@ static pace_shown show_number(pace_show show, double value) {
     switch (show) {
     case PACE_SHOW_NS: return pace_show_ns(fabs(value) < 9e18 ? (int64_t)value : 0);
     case PACE_SHOW_S:
-        return value == 0 ? (pace_shown){"0 s"} : pace_show_ns(fabs(value) < 9e9 ? llround(value * 1e9) : 0);
+        if (value == 0) return (pace_shown){"0 s"};
+        return pace_show_ns(fabs(value) < 9e9 ? llround(value * 1e9) : 0);
     case PACE_SHOW_SHARE: return pace_show_share(value);
     case PACE_SHOW_BYTES: return pace_show_bytes(value);
     case PACE_SHOW_RATE: return pace_show_rate(value);

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* Whose program stands for what NCCL does. Of an all-to-all whole nodes exchange with whole nodes, place by place. Trees of switches have none: devices of a node are a chain instead. */
+/* Whose program stands for what NCCL does. Of an all-to-all whole nodes exchange with whole nodes, place by place.
+ * Trees of switches have none: devices of a node are a chain instead. */
 static const char *program_of(const pace_exchange_way *way, pace_collective collective, uint32_t nodes) {
     if (collective == PACE_SENDRECV) return "message";
     if (collective == PACE_ALLTOALL) return nodes > 1 ? "pairwise" : "direct";

@@ -1,7 +1,7 @@
 /*
- * Rounds of blocks: what a reader of job tables does with rows, whatever they came from. A thread fills a block, settles
- * it when those before it are (ids seen before, lines, refused rows), and gives it away while it is in its cache.
- * Private to the readers.
+ * Rounds of blocks: what a reader of job tables does with rows, whatever they came from. A thread fills a block,
+ * settles it when those before it are (ids seen before, lines, refused rows), and gives it away while it is in its
+ * cache. Private to the readers.
  */
 #pragma once
 
