@@ -22,7 +22,7 @@ static void compute(lanes *l, pace_clocks work, double ready_s) {
 /* Which of a pass's blocks comes as the i-th. */
 static size_t turn_of(const pace_gathered_chunk *chunk, bool back, size_t i) { return back ? chunk->count - 1 - i : i; }
 
-/* --- activations that are copied (src/model/lower_activations.c) --------------------------------------------------- */
+/* --- activations that are copied (src/model/lower_activations.c) -------------------------------------------------- */
 
 static bool moves(const pace_gathered_chunk *chunk, size_t i) { return chunk->blocks[i]->moved_s[0] > 0; }
 

@@ -130,7 +130,7 @@ static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_
     gradient_group replicas = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
     pace_share held = pace_share_trained(pace_fullest_share(plan));
     gradient_exchange dense, expert;
-    if (pace_framework_is_lowered(plan->framework) && !(plan->slots->expert_buckets.bytes > 0))
+    if (pace_framework_is_lowered(plan->framework) && plan->config.ep <= 1)
         held.dense += held.expert, held.expert = 0; /* all fill the same buckets */
     PACE_TRY(exchange_gradients(&dense, plan, &plan->slots->buckets, held.dense, &replicas, place));
     PACE_TRY(exchange_gradients(&expert, plan, &plan->slots->expert_buckets, held.expert, &of_experts, place));
@@ -469,6 +469,12 @@ static void add_input(pace_step_plan *plan, const pace_step_place *place) {
     plan->rest_host_s = plan->micro_batches * plan->input_host_s;
 }
 
+/* Of what updates all parameters: kernels over lists of tensors are as many for few of them as for all. */
+static double part_of_update(const pace_step_plan *plan, double part) {
+    double least = plan->config.update == PACE_UPDATE_LOOP ? 0 : plan->slots->rest_least[PACE_REST_UPDATE];
+    return least + (1 - least) * part;
+}
+
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     pace_share held = pace_share_trained(pace_fullest_share(plan));
@@ -479,7 +485,7 @@ static pace_status add_update(pace_step_plan *plan, const pace_step_place *place
     bool on_host = config->offload == PACE_OFFLOAD_OPTIMIZER;
     if (on_host) PACE_TRY(pace_offload_update_s(&plan->update_s, config, updated, place));
     else if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
-    else if (all > 0) plan->update_s = plan->slots->rest_s[PACE_REST_UPDATE] * updated / all;
+    else if (all > 0) plan->update_s = part_of_update(plan, updated / all) * plan->slots->rest_s[PACE_REST_UPDATE];
     if (on_host) plan->update_host_s = plan->update_s; /* it waits for both copies */
     if (config->zero_stage < 3 && plan->micro_batches > 1)
         plan->add_s = plan->framework->accumulates * (pace_config_parameter_bytes(config) + 2 * gradient_bytes(plan)) /
