@@ -469,10 +469,9 @@ static void add_input(pace_step_plan *plan, const pace_step_place *place) {
     plan->rest_host_s = plan->micro_batches * plan->input_host_s;
 }
 
-/* Of what updates all parameters: kernels over lists of tensors are as many for few of them as for all. */
-static double part_of_update(const pace_step_plan *plan, double part) {
-    double least = plan->config.update == PACE_UPDATE_LOOP ? 0 : plan->slots->rest_least[PACE_REST_UPDATE];
-    return least + (1 - least) * part;
+/* Of a part of the parameters: kernels over lists of tensors are as many as for all. */
+static double update_of(const pace_step_slots *slots, double part) {
+    return slots->update_least_s + (slots->rest_s[PACE_REST_UPDATE] - slots->update_least_s) * part;
 }
 
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {
@@ -485,7 +484,7 @@ static pace_status add_update(pace_step_plan *plan, const pace_step_place *place
     bool on_host = config->offload == PACE_OFFLOAD_OPTIMIZER;
     if (on_host) PACE_TRY(pace_offload_update_s(&plan->update_s, config, updated, place));
     else if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
-    else if (all > 0) plan->update_s = part_of_update(plan, updated / all) * plan->slots->rest_s[PACE_REST_UPDATE];
+    else if (all > 0) plan->update_s = update_of(plan->slots, updated / all);
     if (on_host) plan->update_host_s = plan->update_s; /* it waits for both copies */
     if (config->zero_stage < 3 && plan->micro_batches > 1)
         plan->add_s = plan->framework->accumulates * (pace_config_parameter_bytes(config) + 2 * gradient_bytes(plan)) /

@@ -271,6 +271,27 @@ static double least_share(const double *launch_ns, size_t count) {
     return kernels > 0 ? least * kernels / sum : 0;
 }
 
+/* A gradient divided by the number of ranks on its way into a bucket, as pace_lower_gradient() does. */
+static pace_status price_fill(double *seconds, double elements, const pace_config *config,
+                              const pace_step_place *place) {
+    const pace_lowering to = {.config = config};
+    pace_op op = pace_emit_elementwise(&to, "mul", elements, 1, 1, pace_config_parameter_bytes(config));
+    pace_estimate price_s;
+    PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
+    *seconds = price_s.median;
+    return PACE_OK;
+}
+
+/* What kernels of an update take however few parameters they update; one a tensor are fewer then. */
+static pace_status price_least_update(pace_step_slots *slots, double kernels, const pace_config *config,
+                                      const pace_step_place *place) {
+    double each_s;
+    if (config->update == PACE_UPDATE_LOOP) return PACE_OK;
+    PACE_TRY(price_fill(&each_s, 1, config, place));
+    slots->update_least_s = kernels * (each_s + between_kernels_s(place));
+    return PACE_OK;
+}
+
 static pace_status price_rest(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                               pace_model_rest rest, const pace_gradient_tensors *tensors,
                               const pace_step_place *place) {
@@ -288,6 +309,7 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     if (rest == PACE_REST_INPUT) slots->input_copies = slot.launches;
     if (rest == PACE_REST_INPUT && count > 0 && slot.stream_s > 0)
         slots->targets = launch_ns[count - 1] / 1e9 / slot.stream_s;
+    if (status == PACE_OK && rest == PACE_REST_UPDATE) status = price_least_update(slots, slot.launches, config, place);
     pace_free(launch_ns);
     if (rest == PACE_REST_EXCHANGE) slots->before_host_s = gradients_s;
     pace_graph_free(&graph);
@@ -315,17 +337,6 @@ static void take_tensor(bucket_points *to, const pace_gradient_tensor *tensor, d
     pace_gradient_bucket *bucket = &to->bucket[tensor->expert];
     bucket->bytes += tensor->elements * element_bytes;
     if (pace_bucket_is_full(bucket, to->limit_bytes)) send_bucket(to, bucket, done_s);
-}
-
-/* A gradient divided by the number of ranks on its way into a bucket, as pace_lower_gradient() does. */
-static pace_status price_fill(double *seconds, double elements, const pace_config *config,
-                              const pace_step_place *place) {
-    const pace_lowering to = {.config = config};
-    pace_op op = pace_emit_elementwise(&to, "mul", elements, 1, 1, pace_config_parameter_bytes(config));
-    pace_estimate price_s;
-    PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
-    *seconds = price_s.median;
-    return PACE_OK;
 }
 
 /* Backward goes on by what a launch takes on the device or, if that is more, on the host. Behind a graph of all of it
@@ -393,6 +404,7 @@ static bool take_rests(pace_step_slots *slots, const pace_step_slots *like) {
     memcpy(slots->rest_s, like->rest_s, sizeof slots->rest_s);
     memcpy(slots->rest_host_s, like->rest_host_s, sizeof slots->rest_host_s);
     memcpy(slots->rest_least, like->rest_least, sizeof slots->rest_least);
+    slots->update_least_s = like->update_least_s;
     slots->rest_s[PACE_REST_INPUT] = input_s, slots->rest_host_s[PACE_REST_INPUT] = input_host_s;
     if (like->rung > slots->rung) slots->rung = like->rung;
     return true;
