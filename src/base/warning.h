@@ -32,6 +32,7 @@
       "A user's configuration has settings that are not counted, or is of another model or number of devices.")        \
     X(BATCH_ASSUMED, "batch_assumed", true, "Nobody said the batch.")                                                  \
     X(LAYERS_LEFT_OUT, "layers_left_out", true, "Operations of a recording have no place in the model found in it.")   \
+    X(DEVICE_ASSUMED, "device_assumed", true, "Nobody said which device recorded times are of.")                       \
     X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \
     X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures.")                             \
     X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")              \

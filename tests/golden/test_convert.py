@@ -103,6 +103,26 @@ def test_trace(folder):
     expect(0 < len(timed) <= row["timed_nodes"] == row["device_nodes"], len(timed), row)
 
 
+def test_recorded_times(folder):
+    """Times of a Chakra trace are of the device that recorded them, which no trace names: on another they change."""
+    path = os.path.join(folder, "demo.et")
+    run("convert", DEMO, "-o", path)
+    asked = ("predict", path, "--on", "h100-80-sxm")
+    kernels = lambda answer: sum(row["kernel_ns"] for row in answer["families"])
+    code_of = lambda answer: [warning["code"] for warning in answer["warnings"]]
+    assumed, here, moved = json_of(*asked), json_of(*asked, "--from", "h100-80-sxm"), json_of(*asked, "--from", "v100-sxm2-16")
+    expect("device_assumed" in code_of(assumed) and "--from" in str(assumed["warnings"]), assumed["warnings"])
+    expect("device_assumed" not in code_of(here) + code_of(moved), here["warnings"])
+    expect(kernels(assumed) == kernels(here) > 0, "the same device", kernels(assumed), kernels(here))
+    expect(0.1 < kernels(moved) / kernels(here) < 0.5, "its memory is 3.7 times as fast", kernels(moved), kernels(here))
+    code, _, err = run(*asked, "--from", "gtx-none")
+    expect_line(code, err, 4, "gtx-none")
+    run("convert", "lenet", "-o", path)
+    expect("device_assumed" not in code_of(json_of(*asked)), "no times, nothing assumed")
+    code, _, err = run(*asked, "--from", "v100-sxm2-16")
+    expect_line(code, err, 2, "--from: has no effect", "no times")
+
+
 def test_ranks(folder):
     for rank in range(2):
         expect(run("convert", "resnet50", "-o", os.path.join(folder, f"job.{rank}.et"))[0] == 0, rank)
@@ -142,7 +162,7 @@ def test_refused(folder):
         expect(done.returncode == 3 and "No space left" in done.stderr, "/dev/full", done.returncode, done.stderr)
 
 
-for test in (test_model, test_settles, test_pipeline, test_trace, test_ranks, test_refused):
+for test in (test_model, test_settles, test_pipeline, test_trace, test_recorded_times, test_ranks, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

@@ -1,5 +1,6 @@
 #include "ask/predict/predict_inputs.h"
 #include "base/text.h"
+#include "machine/device_resolve.h"
 #include "source/inputs.h"
 #include "source/traces/trace_formats.h"
 #include "source/model_inputs.h"
@@ -203,4 +204,25 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
     *out = read;
     if (out->is_measured) out->forecast.measured = &out->measured; /* it moved with the rest */
     return PACE_OK;
+}
+
+/* Times that graphs bring along: of how many launches. */
+static size_t count_times(const pace_forecast *forecast) {
+    size_t timed = 0;
+    PACE_ITEMS (const pace_forecast_rank, rank, &forecast->ranks)
+        PACE_ITEMS (const pace_launch, launch, &rank->graph.launches) timed += launch->duration_ns > 0;
+    return timed;
+}
+
+pace_status pace_predict_inputs_place(pace_predict_inputs *inputs, pace_device_catalog *devices, const char *from) {
+    if (inputs->is_measured) return PACE_OK;
+    const char *path = inputs->paths.items[0];
+    size_t timed = count_times(&inputs->forecast);
+    if (!timed && from) return pace_fail(PACE_E_USAGE, "from: has no effect on '%s', which has no times", path);
+    if (from) return pace_device_resolve(&inputs->forecast.device, devices, from, 0);
+    if (!timed) return PACE_OK;
+    return pace_warn(&inputs->warnings, PACE_WARN_DEVICE_ASSUMED, path,
+                     "%s: times of %zu kernels and exchanges are recorded, but not on which device: they are taken for "
+                     "those of %s; --from names the device that they are of",
+                     path, timed, inputs->forecast.device->name);
 }

@@ -26,4 +26,9 @@ pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs,
 pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const *inputs, size_t count,
                                      const pace_device *device, const pace_step_case *model,
                                      const pace_predict_options *options) PACE_MUST_CHECK;
+
+/** Of graphs that bring times along: `from` (NULL = not said) names the device that these are of, else they are taken
+ * for those of the device that is asked about, with a warning. PACE_E_USAGE for a name where there are no times. */
+pace_status pace_predict_inputs_place(pace_predict_inputs *inputs, pace_device_catalog *devices,
+                                      const char *from) PACE_MUST_CHECK;
 void pace_predict_inputs_free(pace_predict_inputs *inputs);

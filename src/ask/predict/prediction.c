@@ -482,6 +482,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
     PACE_TRY(
         pace_predict_inputs_read(&p->inputs, paths, path_count, first, p->is_model ? &p->step.asked : NULL, options));
+    if (!p->is_model) PACE_TRY(pace_predict_inputs_place(&p->inputs, &p->devices, options->from));
     PACE_TRY(leave_unrated(p));
     for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
         p->scenarios.items.items[i].samples = p->inputs.samples;

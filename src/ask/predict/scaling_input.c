@@ -38,7 +38,8 @@ static pace_status count_samples(pace_scaling_input *input, double said) {
                      input->name);
 }
 
-static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_options *options) {
+static pace_status open_recorded(pace_scaling_input *input, pace_device_catalog *devices,
+                                 const pace_scaling_options *options) {
     pace_predict_options reading = {.context = options->context,
                                     .step_regex = options->step_regex,
                                     .from = options->from};
@@ -46,6 +47,7 @@ static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_o
     if (options->set.count) return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found '%s'", input->name);
     PACE_TRY(pace_predict_inputs_have_times(&timed, &input->name, 1));
     PACE_TRY(pace_predict_inputs_read(&input->inputs, &input->name, 1, timed ? NULL : input->device, NULL, &reading));
+    PACE_TRY(pace_predict_inputs_place(&input->inputs, devices, options->from));
     if (input->inputs.forecast.ranks.count != 1)
         return pace_fail(PACE_E_USAGE, "%s: expected one worker's step, found %zu ranks", input->name,
                          input->inputs.forecast.ranks.count);
@@ -56,7 +58,7 @@ static pace_status open_recorded(pace_scaling_input *input, const pace_scaling_o
 }
 
 pace_status pace_scaling_input_open(pace_scaling_input *out, const char *name, const pace_device *device,
-                                    const pace_scaling_options *options) {
+                                    pace_device_catalog *devices, const pace_scaling_options *options) {
     pace_scaling_input input = {.name = name,
                                 .catalog = options->context->catalog,
                                 .device = device,
@@ -64,7 +66,7 @@ pace_status pace_scaling_input_open(pace_scaling_input *out, const char *name, c
                                 .one_worker = options->one_worker};
     bool is_model;
     PACE_TRY(pace_predict_is_model(&is_model, name));
-    pace_status status = is_model ? open_model(&input, options) : open_recorded(&input, options);
+    pace_status status = is_model ? open_model(&input, options) : open_recorded(&input, devices, options);
     return PACE_GIVE(out, input, status, pace_scaling_input_free(&input));
 }
 

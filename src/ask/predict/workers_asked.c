@@ -81,7 +81,7 @@ static pace_status add_batches(pace_workers_asked *a, const char *text) {
 static pace_status open_inputs(pace_workers_asked *a, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         pace_scaling_input input;
-        PACE_TRY(pace_scaling_input_open(&input, names[i], a->device, a->options));
+        PACE_TRY(pace_scaling_input_open(&input, names[i], a->device, &a->devices, a->options));
         pace_status status = PACE_PUSH(&a->inputs, input);
         if (status != PACE_OK) {
             pace_scaling_input_free(&input);

@@ -239,6 +239,11 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_text(root, "device", a->device->name);
     pace_node_text(root, "scaling", a->options->strong ? "strong" : "weak");
     put_points(root, a);
+    PACE_ITEMS (const pace_scaling_input, input, &a->inputs) {
+        if (input->is_model) continue;
+        if (input->inputs.is_measured) pace_report_warn_all(report, &input->inputs.measured.warnings);
+        pace_report_warn_all(report, &input->inputs.warnings);
+    }
     tell_measure(root, a);
     tell_places(report, a);
     say_memory(report, a);
