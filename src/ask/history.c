@@ -14,12 +14,13 @@ enum { USUAL_LAST = 3, USUAL_WINDOW = 50 };
 #define LEVEL_CHANCE 0.01
 #define LEVEL_CHANCE_LATER 0.001
 
-const char *pace_history_value_of(const char *verb) {
+const char *pace_history_value_of(const char *verb, size_t number) {
     static const char *const values[][2] = {{"analyze", "step_spread.median_ns"},
                                             {"compare", "b_step_ns"},
-                                            {"predict", "step.median_s"}};
+                                            {"predict", "step.median_s"},
+                                            {"predict", "step_s"}}; /* of a job */
     for (size_t i = 0; i < PACE_COUNT(values); i++)
-        if (strcmp(values[i][0], verb) == 0) return values[i][1];
+        if (strcmp(values[i][0], verb) == 0 && number-- == 0) return values[i][1];
     return NULL;
 }
 
@@ -74,6 +75,11 @@ static double median(const double *values, size_t count) {
     return middle;
 }
 
+double pace_share_more(double before, double now) {
+    if (before == now) return 0;
+    return before == 0 ? copysign(INFINITY, now) : (now - before) / fabs(before);
+}
+
 /* The test compares whole numbers: values as parts of the largest. */
 static pace_status test_values(pace_rank_test *out, const pace_value_history *h) {
     size_t count = h->before + h->last;
@@ -101,13 +107,14 @@ static pace_status compare(pace_value_history *h, const pace_history_options *op
     pace_rank_test test;
     h->last = last < count ? last : count ? 1 : 0;
     h->before = count - h->last;
-    h->ratio = h->low = h->high = h->before_median = NAN;
+    h->more = h->ratio = h->low = h->high = h->before_median = NAN;
     h->last_median = h->last ? median(h->values.items + begin + h->before, h->last) : NAN;
     h->verdict = PACE_CHANGE_NONE;
     h->p = 1;
     if (h->before == 0) return PACE_OK;
     h->before_median = median(h->values.items + begin, h->before);
     PACE_TRY(test_values(&test, h));
+    h->more = pace_share_more(h->before_median, h->last_median);
     if (h->before_median > 0) h->ratio = h->last_median / h->before_median;
     h->low = test.low;
     h->high = test.high;
@@ -142,37 +149,59 @@ static pace_status last_change(size_t *at, double *p, const double *values, size
     return PACE_OK;
 }
 
+/* The level that `values` keep behind `at`, up to `count`, against the one before, which began at `since`. */
+static pace_level_change level_of(const double *values, size_t since, size_t at, size_t count, double p) {
+    double before = median(values + since, at - since), after = median(values + at, count - at);
+    return (pace_level_change){true, at, before, after, pace_share_more(before, after), p};
+}
+
 static pace_status find_level(pace_value_history *h, const pace_history_options *options) {
-    size_t begin = first_of_window(h, options), since;
+    size_t begin = first_of_window(h, options), count = h->values.count - begin, at, since;
     const double *values = h->values.items + begin;
-    double p = 1, ignored;
-    PACE_TRY(last_change(&h->level.at, &p, values, h->values.count - begin));
-    if (h->level.at == 0) return PACE_OK;
-    PACE_TRY(last_change(&since, &ignored, values, h->level.at));
-    h->level.found = true;
-    h->level.p = p;
-    h->level.before = median(values + since, h->level.at - since);
-    h->level.after = median(values + h->level.at, h->values.count - begin - h->level.at);
-    h->level.ratio = h->level.before > 0 ? h->level.after / h->level.before : NAN;
-    h->level.at += begin;
+    pace_level_change *level = &h->level;
+    double p, p_before, largest = 0, now = NAN;
+    PACE_TRY(last_change(&at, &p, values, count));
+    for (size_t end = count; at > 0; end = at, at = since, p = p_before) {
+        PACE_TRY(last_change(&since, &p_before, values, at));
+        pace_level_change step = level_of(values, since, at, end, p);
+        double change = step.after - step.before;
+        if (level->found && change * largest <= 0) break; /* the other way */
+        if (end == count) now = step.after;
+        if (fabs(change) > fabs(largest)) *level = step, largest = change;
+    }
+    if (!level->found) return PACE_OK;
+    level->after = now;
+    level->more = pace_share_more(level->before, level->after);
+    level->at += begin;
     return PACE_OK;
 }
 
-static pace_status no_value(const pace_results *results, const char *series, const char *path) {
+static pace_status no_value(const pace_results *results, const char *series, const char *path, bool usual) {
     const char *closest = "";
     PACE_ITEMS (const pace_stored_figure, figure, &results->figures) {
         bool ours = strcmp(results->runs.items[figure->run].series, series) == 0;
         if (ours) closest = pace_word_nearer(path, closest, figure->path);
     }
+    if (usual)
+        return pace_fail(PACE_E_USAGE,
+                         "value: runs of %s hold no step time (%.200s): name what to follow, such as %.200s", series,
+                         path, closest);
     return pace_fail(PACE_E_USAGE, "value: no run of %s has \"%.200s\"; the closest is \"%.200s\"", series, path,
                      closest);
 }
 
+static bool more_is_better(const char *path) {
+    static const char *const ends[] = {"_per_s", "mfu", "hfu", "mfu_share"};
+    bool better = false;
+    for (size_t i = 0; i < PACE_COUNT(ends); i++) better |= pace_ends(path, ends[i]);
+    return better;
+}
+
 pace_status pace_value_history_find(pace_value_history *out, const pace_results *results, const char *series,
                                     const char *path, const pace_history_options *options) {
-    pace_value_history history = {.more_is_better = pace_ends(path, "_per_s")};
+    pace_value_history history = {.more_is_better = more_is_better(path)};
     pace_status status = collect(&history, results, series, path);
-    if (status == PACE_OK && history.values.count == 0) status = no_value(results, series, path);
+    if (status == PACE_OK && history.values.count == 0) status = no_value(results, series, path, !options->value);
     if (status == PACE_OK) status = compare(&history, options);
     if (status == PACE_OK) status = find_level(&history, options);
     return PACE_GIVE(out, history, status, pace_value_history_free(&history));
@@ -180,7 +209,7 @@ pace_status pace_value_history_find(pace_value_history *out, const pace_results 
 
 pace_status pace_value_history_of(pace_value_history *out, const pace_stored_figure *const *figures, size_t count,
                                   const pace_history_options *options) {
-    pace_value_history history = {.path = figures[0]->path, .more_is_better = pace_ends(figures[0]->path, "_per_s")};
+    pace_value_history history = {.path = figures[0]->path, .more_is_better = more_is_better(figures[0]->path)};
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
         status = PACE_PUSH(&history.runs, figures[i]->run);
@@ -192,12 +221,12 @@ pace_status pace_value_history_of(pace_value_history *out, const pace_stored_fig
 
 void pace_value_history_free(pace_value_history *history) { PACE_VEC_FREE(&history->runs, &history->values); }
 
-double pace_history_worse_by(const pace_value_history *history, double ratio) {
-    return history->more_is_better ? 1 - ratio : ratio - 1;
+double pace_history_worse_by(const pace_value_history *history, double more) {
+    return history->more_is_better ? -more : more;
 }
 
 bool pace_history_is_worse(const pace_value_history *history, double limit) {
     bool last = history->before > 0 && history->verdict != PACE_CHANGE_CHANCE;
-    if (last && pace_history_worse_by(history, history->ratio) > limit) return true;
-    return history->level.found && pace_history_worse_by(history, history->level.ratio) > limit;
+    if (last && pace_history_worse_by(history, history->more) > limit) return true;
+    return history->level.found && pace_history_worse_by(history, history->level.more) > limit;
 }

@@ -16,12 +16,14 @@ typedef struct {
     size_t rows_shown;
 } pace_history_options;
 
-/* Where the runs of the window last came to another level: by more than chance (one series of a hundred). */
+/* Where the runs of the window last came to another level, by more than chance (one series of a hundred). The last
+ * changes count as one as long as they go the same way: `at` is the largest of them. */
 typedef struct {
     bool found;
     size_t at;            /* the first value of the level that lasts to now */
     double before, after; /* medians: of the level before, of the one that lasts */
-    double ratio, p;
+    double more;          /* by what share it is more; from nothing infinitely */
+    double p;
 } pace_level_change;
 
 /* One value over the runs of a series that have it. */
@@ -31,11 +33,12 @@ typedef struct {
     PACE_VEC(double) values;
     size_t before, last; /* how many values are held against each other */
     double before_median, last_median;
-    double ratio, low, high; /* of the last median to that before; NAN = not known */
+    double more;             /* by what share the last median is more than that before; from nothing infinitely */
+    double ratio, low, high; /* of the last median to that before; NAN = not known, or that before is not above 0 */
     double p;
     pace_change_verdict verdict;
     pace_level_change level; /* of pace_value_history_find() alone */
-    bool more_is_better;     /* a rate */
+    bool more_is_better;     /* a rate, or a share of the peak that is reached */
 } pace_value_history;
 
 /** Its place in the series; PACE_E_USAGE when no run of the series has it, naming the closest. */
@@ -54,8 +57,12 @@ pace_status pace_history_series(pace_series_list *out, const pace_results *resul
 /** Whether the last values, or the level they came to, are worse by more than a share, and not by chance. */
 bool pace_history_is_worse(const pace_value_history *history, double limit);
 
-/** The path of the value that a verb's answers are about; NULL for a verb whose answers are not stored. */
-const char *pace_history_value_of(const char *verb);
+/** The path of the value that answers of a verb are about, in the order of preference: the `number`-th, from 0; NULL =
+ * there are no more. */
+const char *pace_history_value_of(const char *verb, size_t number);
 
-/** How much worse a ratio is, as a share: 0.05 = 5 % longer, or 5 % less of a rate. */
-double pace_history_worse_by(const pace_value_history *history, double ratio);
+/** How much worse `more` is, as a share: 0.05 = 5 % longer, or 5 % less of a rate. */
+double pace_history_worse_by(const pace_value_history *history, double more);
+
+/** By what share `now` is more than `before`; from nothing infinitely. */
+double pace_share_more(double before, double now);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_EXACT = 20, MOST_PAIRS = 1 << 22 };
+enum { MOST_EXACT = 21 * 21 * (20 * 20 + 1), MOST_PAIRS = 1 << 22 };
 
 #define HALF_LEVEL 0.05 /* of the 90 % interval */
 
@@ -42,6 +42,12 @@ static double lower_tail(const double *ways, size_t n, size_t m, double u) {
         if ((double)i <= u) sum += row[i];
     }
     return sum / all;
+}
+
+/* How many numbers count_ways() needs. */
+static double table_size(size_t n, size_t m) {
+    double a = (double)n, b = (double)m;
+    return (a + 1) * (b + 1) * (a * b + 1);
 }
 
 static double normal_tail(const samples *s, double u) {
@@ -102,7 +108,7 @@ pace_status pace_rank_test_of(pace_rank_test *out, const int64_t *a, size_t a_co
         return PACE_OK;
     }
     PACE_TRY(measure(&s));
-    bool exact = a_count <= MOST_EXACT && b_count <= MOST_EXACT;
+    bool exact = table_size(a_count, b_count) <= MOST_EXACT;
     if (exact) PACE_TRY(count_ways(&ways, a_count, b_count));
     distribution untied = {&s, ways}, d = {&s, s.ties > 0 ? NULL : ways};
     double other = (double)(a_count * b_count) - s.u;

@@ -47,11 +47,11 @@ static pace_status read_head(void *out, pace_input *input) {
     return pace_input_read(input, out, HEAD, &got);
 }
 
-/* SQLite calls this "not an error". */
-static pace_status fail_other(const char *path) {
+/* A file that cannot be read, or that no reader takes, says so better than SQLite does. */
+static pace_status fail_to_open(const char *path, pace_status status, const char *reason) {
     char head[HEAD];
     PACE_TRY(pace_input_read_file(head, path, read_head));
-    return pace_fail(PACE_E_INPUT, "%s: expected an SQLite database, found another format", path);
+    return pace_fail(status, "%s: expected an SQLite database, found another format (%s)", path, reason);
 }
 
 static pace_status fail(const pace_database *database, const char *table, int code) {
@@ -60,11 +60,10 @@ static pace_status fail(const pace_database *database, const char *table, int co
                          : code == SQLITE_CANTOPEN || code == SQLITE_PERM ? PACE_E_IO
                                                                           : PACE_E_INPUT;
     const char *reason = database->handle ? sqlite3_errmsg(database->handle) : sqlite3_errstr(code);
-    if (!table && code == SQLITE_NOTADB) return fail_other(database->path);
     if (!table && database->is_short)
         return pace_fail(status, "%s: expected an SQLite database, found one that breaks off before its tables",
                          database->path);
-    if (!table) return pace_fail(status, "%s: expected an SQLite database: %s", database->path, reason);
+    if (!table) return fail_to_open(database->path, status, reason);
     return pace_fail(status, "%s: table %s: cannot be read: %s", database->path, table, reason);
 }
 

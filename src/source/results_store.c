@@ -113,8 +113,9 @@ static size_t find_run(const file_runs *own, int64_t id) {
 
 static pace_status read_figure(pace_results *results, const file_runs *own, pace_rows *rows) {
     pace_stored_figure figure = {.run = find_run(own, pace_row_int(rows, 0, 0)), .value = pace_row_real(rows, 2)};
-    if (figure.run == SIZE_MAX || isnan(figure.value) || isinf(figure.value) || results->figures.count == MOST_FIGURES)
-        return PACE_OK;
+    if (figure.run == SIZE_MAX || isnan(figure.value) || isinf(figure.value)) return PACE_OK;
+    if (results->figures.count == MOST_FIGURES)
+        return pace_fail(PACE_E_LIMIT, "expected at most %d figures in all runs, found more", MOST_FIGURES);
     PACE_TRY(copy_text(&figure.path, rows, 1));
     pace_status status = PACE_PUSH(&results->figures, figure);
     if (status != PACE_OK) pace_free(figure.path);

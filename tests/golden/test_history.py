@@ -160,6 +160,76 @@ def test_faster(folder):
     expect(same["ratio"] == 1 and same["p_value"] == 1 and same["verdict"] == "within the spread", same)
 
 
+def fill_path(path, name, values):
+    """Runs with the step time and one more value; None = the run lacks it."""
+    with sqlite3.connect(path) as database:
+        for at_s, value in enumerate(values):
+            run_id = database.execute("INSERT INTO paceline_runs (at_s, verb, series, label, command) VALUES (?, 'analyze', 'analyze', 'made', '')",
+                                      (at_s,)).lastrowid
+            for figure in (("step_spread.median_ns", 1e8 + at_s % 3), (name, value)):
+                if figure[1] is not None:
+                    database.execute("INSERT INTO paceline_figures VALUES (?, ?, ?)", (run_id, *figure))
+
+
+def test_zero_and_below(folder):
+    """What was nothing and is something is worse than by any limit; a value below zero is worse when it is more."""
+    for before, last, worse in ((0, 5e6, True), (5e6, 0, False), (-4, -9, False), (-9, -4, True), (-1, 1, True)):
+        path = empty(folder, f"{before}_{last}.sqlite")
+        fill_path(path, "waiting_ns", [before] * 9 + [last] * 3)
+        answer = history(path, "--value", "waiting_ns", "--fail-on", "+5%", wanted=int(worse))
+        expect(("a regression" if worse else "an improvement") in answer["summary"][0], before, last, answer["summary"])
+        expect("nan" not in run("history", path, "--value", "waiting_ns")[1] + str(answer), before, last)
+        expect("waiting_ns" in [row["path"] for row in answer["changes"]], "listed", before, last, answer["changes"])
+        expect(before == 0 or answer["changes"][0]["change"] == (last - before) / abs(before), answer["changes"])
+
+
+def test_more_is_better(folder):
+    path = empty(folder)
+    fill_path(path, "throughput.mfu", [0.4] * 9 + [0.3] * 3)
+    expect("a regression" in history(path, "--value", "throughput.mfu", "--fail-on", "+5%", wanted=1)["summary"][0], "less of the peak is worse")
+
+
+def test_lacking(folder):
+    """Runs without the value are named; what only old runs had is no change of the last ones."""
+    path = empty(folder)
+    fill_path(path, "gone_ns", [1e6] * 5 + [2e6] * 4 + [None] * 3)
+    expect("3 of 12 runs have no gone_ns" in " ".join(history(path, "--value", "gone_ns")["summary"]), "said")
+    expect(not history(path)["changes"], "no change of the last runs")
+
+
+def test_too_few(folder):
+    """So many runs as the answer asks for are enough, one less is not."""
+    for last, before in ((3, 5), (4, 4), (1, 39)):
+        for count in (before - 1, before):
+            path = empty(folder, f"{last}_{count}.sqlite")
+            fill(path, [1e8 + i for i in range(count)] + [2e8 + i for i in range(last)])
+            answer = history(path, "--last", str(last))
+            few = count < before
+            expect((answer["verdict"] == "too few") == few, last, count, answer["verdict"])
+            if few:
+                expect("level" in answer and answer["level"]["since_run"] or "too few runs" in answer["summary"][0], answer["summary"])
+                expect(f"{last} need at least {before} before" in str(answer["notes"]), last, count, answer["notes"])
+
+
+def test_creeping(folder):
+    """Levels that rise one after the other count together: each step is within the limit, all are not."""
+    chance = random.Random(12)
+    path = empty(folder)
+    fill(path, [value for level in (1, 1.03, 1.06) for value in noisy(chance, 16, level * 1e8)])
+    answer = history(path, "--fail-on", "+5%", wanted=1)
+    expect(abs(answer["level"]["ratio"] - 1.06) < 0.012, "from the first level to the last", answer["level"])
+
+
+def test_nothing_to_keep(folder):
+    path = os.path.join(folder, "none.sqlite")
+    code, _, err = run("predict", "resnet50", "--on", "dgx-1-v100", "--workers", "1,2", "--batch", "32", "--store", path)
+    expect_line(code, err, 2, "--store: has no effect")
+    expect(run("predict", "--job", "architecture=ps_worker,cnodes=16,flop=106G", "--store", path)[0] == 0, "a job's figures")
+    expect(history(path)["value"] == "step_s", "the step of a job")
+    for words, code, said in ((("-",), 2, "standard input"), ((folder,), 3, "Is a directory"), ((path + "x",), 3, "No such file"), ((path, "--window", "1"), 2, "at least 2")):
+        expect_line(*(lambda done: (done[0], done[2]))(run("history", *words)), code, said)
+
+
 def test_together(folder):
     """Several processes that store at the same time lose nothing."""
     path = os.path.join(folder, "together.sqlite")
@@ -201,7 +271,7 @@ def test_refused(folder):
 
 if "libsqlite3-dev" in run("history", "/dev/null")[2]:
     sys.exit(print("left out: this paceline has no SQLite"))
-for test in (test_stored, test_regression, test_noise, test_long_ago, test_several_series, test_several_files, test_faster, test_together, test_refused):
+for test in (test_stored, test_regression, test_noise, test_long_ago, test_several_series, test_several_files, test_faster, test_zero_and_below, test_more_is_better, test_lacking, test_too_few, test_creeping, test_nothing_to_keep, test_together, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#define LEVEL 0.05 /* one case of twenty */
-
 const char *const pace_change_verdict_names[] = {"nothing to compare", "spread not known", "too few",
                                                  "within the spread", "significant"};
 
@@ -50,8 +48,8 @@ static pace_status find_side(pace_step_side *side, const pace_rank *rank, bool o
 pace_change_verdict pace_change_judge(size_t a, size_t b, const pace_rank_test *test) {
     if (a == 0 || b == 0) return PACE_CHANGE_NONE;
     if (a == 1 && b == 1) return PACE_CHANGE_UNKNOWN;
-    if (test->least_p > LEVEL) return PACE_CHANGE_TOO_FEW;
-    return test->p <= LEVEL ? PACE_CHANGE_REAL : PACE_CHANGE_CHANCE;
+    if (test->least_p > PACE_CHANGE_LEVEL) return PACE_CHANGE_TOO_FEW;
+    return test->p <= PACE_CHANGE_LEVEL ? PACE_CHANGE_REAL : PACE_CHANGE_CHANCE;
 }
 
 static pace_status compare(pace_step_change *change) {

@@ -1,9 +1,8 @@
 #include "insight/compare/step_series.h"
+#include "base/rank_test.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#define LEVEL 0.05 /* one case of twenty */
 
 static int64_t length_of(const pace_mark *mark) { return mark->to_ns - mark->from_ns; }
 
@@ -59,7 +58,7 @@ static void find_difference(pace_step_shift *out, const pace_rank *rank, const s
 
 static void judge(pace_step_shift *out, const pace_rank *rank, const pace_change_point *point, const size_t *marks,
                   size_t count) {
-    if (point->at == 0 || point->p > LEVEL) return;
+    if (point->at == 0 || point->p > PACE_CHANGE_LEVEL) return;
     if (fmax(point->before, point->after) < 1.1 * fmin(point->before, point->after)) return;
     out->found = true;
     out->mark = marks[point->at];

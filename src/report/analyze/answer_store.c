@@ -35,6 +35,8 @@ static pace_status add(const char *path, const pace_question *question, const pa
         const char *name = pace_starts(value.path, "values.") ? value.path + strlen("values.") : value.path;
         if (number) figures[count++] = (pace_stored_figure){.path = (char *)name, .value = value.real};
     }
+    if (count == 0)
+        return pace_fail(PACE_E_USAGE, "store: has no effect on this answer, whose figures are all in tables");
     const pace_stored_run run = {.verb = (char *)question->verb->name,
                                  .series = (char *)(series ? series : question->verb->name),
                                  .label = (char *)(label ? label : ""),

@@ -57,6 +57,16 @@ static pace_shown show_value(const char *path, double value) {
     return shown;
 }
 
+static pace_shown show_more(double more, int decimals) {
+    pace_shown shown;
+    if (isinf(more)) pace_snprintf(shown.text, sizeof shown.text, "from zero");
+    else pace_snprintf(shown.text, sizeof shown.text, "%+.*f %%", decimals, 100 * more);
+    return shown;
+}
+
+/* Of zero no share can be told. */
+static double share_cell(double more) { return isinf(more) ? NAN : more; }
+
 static void put_figures(pace_node *root, const view *v) {
     const pace_value_history *h = &v->chosen;
     pace_node_text(root, "series", v->series);
@@ -76,9 +86,22 @@ static void put_figures(pace_node *root, const view *v) {
 static const char *word_of(char since[32], const pace_value_history *h) {
     bool level = h->verdict != PACE_CHANGE_REAL && h->level.found;
     since[0] = '\0';
-    if (h->verdict != PACE_CHANGE_REAL && !level) return "no significant change";
+    if (h->verdict == PACE_CHANGE_CHANCE && !level) return "no significant change";
+    if (h->verdict != PACE_CHANGE_REAL && !level) return "too few runs to tell a change";
     if (level) pace_snprintf(since, 32, " since run %zu", h->runs.items[h->level.at] + 1);
-    return pace_history_worse_by(h, level ? h->level.ratio : h->ratio) > 0 ? "a regression" : "an improvement";
+    return pace_history_worse_by(h, level ? h->level.more : h->more) > 0 ? "a regression" : "an improvement";
+}
+
+/* How many values must come before so many for the rank-sum test to tell any difference: the most extreme of all
+ * arrangements, on either side, is a chance of 2 in as many as there are. */
+static size_t enough_before(size_t last) {
+    double arrangements = 1;
+    size_t before = 0;
+    while (2 / arrangements > PACE_CHANGE_LEVEL) {
+        before++;
+        arrangements *= (double)(before + last) / (double)before;
+    }
+    return before;
 }
 
 static void put_answer(pace_node *root, const view *v) {
@@ -90,10 +113,12 @@ static void put_answer(pace_node *root, const view *v) {
     }
     pace_shown before = show_value(h->path, h->before_median), last = show_value(h->path, h->last_median);
     const char *word = word_of(since, h);
-    pace_node_sentence(root, true, "%s: %s%s. The median of the last %zu is %s, of the %zu before %s (%+.1f %%).",
-                       v->series, word, since, h->last, last.text, h->before, before.text, 100 * (h->ratio - 1));
+    pace_node_sentence(root, true, "%s: %s%s. The median of the last %zu is %s, of the %zu before %s (%s).", v->series,
+                       word, since, h->last, last.text, h->before, before.text, show_more(h->more, 1).text);
     if (h->verdict == PACE_CHANGE_TOO_FEW || h->verdict == PACE_CHANGE_UNKNOWN)
-        pace_node_note(root, "%zu and %zu runs are too few to tell a change from chance.", h->before, h->last);
+        pace_node_note(root,
+                       "%zu and %zu runs are too few to tell a change from chance: %zu need at least %zu before them.",
+                       h->before, h->last, h->last, enough_before(h->last));
     else pace_node_note(root, "Rank-sum test (Mann-Whitney): p = %.2g; below 0.05 counts as a change.", h->p);
 }
 
@@ -110,11 +135,12 @@ static void put_level(pace_node *root, const view *v) {
     pace_node_int(node, "since_run", since_run(h));
     pace_node_text(node, "since_label", label);
     if (label)
-        pace_node_sentence(root, true, "Since run %zu%s%.60s%s it stays at %s, before at %s (%+.1f %%).",
+        pace_node_sentence(root, true, "Since run %zu%s%.60s%s it stays at %s, before at %s (%s).",
                            h->runs.items[level->at] + 1, *label ? " (" : "", label, *label ? ")" : "",
                            show_value(h->path, level->after).text, show_value(h->path, level->before).text,
-                           100 * (level->ratio - 1));
-    pace_node_real(node, "ratio", level->found ? level->ratio : NAN);
+                           show_more(level->more, 1).text);
+    bool has_ratio = level->found && level->before > 0;
+    pace_node_real(node, "ratio", has_ratio ? level->after / level->before : NAN);
     pace_node_real(node, "p_value", level->found ? level->p : 1);
 }
 
@@ -125,13 +151,29 @@ static void put_check(pace_node *checks, view *v) {
     v->missed += failed;
     pace_snprintf(name, sizeof name, "%.120s: %.200s at most %g %% worse", v->series, h->path, 100 * v->options->limit);
     if (h->level.found)
-        pace_snprintf(since, sizeof since, "; %+.2f %% since run %zu", 100 * (h->level.ratio - 1),
+        pace_snprintf(since, sizeof since, "; %s since run %zu", show_more(h->level.more, 2).text,
                       h->runs.items[h->level.at] + 1);
     if (h->before == 0) pace_snprintf(text, sizeof text, "no earlier run to compare with");
     else
-        pace_snprintf(text, sizeof text, "%+.2f %%, %s%s", 100 * (h->ratio - 1), pace_change_verdict_names[h->verdict],
+        pace_snprintf(text, sizeof text, "%s, %s%s", show_more(h->more, 2).text, pace_change_verdict_names[h->verdict],
                       since);
     pace_put_check(checks, name, !failed, text);
+}
+
+/* Runs of the series without the value; those at the end are why the last runs are not what they seem. */
+static void tell_lacking(pace_node *root, const view *v) {
+    size_t all = 0, behind = 0, newest = v->chosen.runs.items[v->chosen.runs.count - 1];
+    for (size_t i = 0; i < v->results->runs.count; i++) {
+        bool ours = strcmp(v->results->runs.items[i].series, v->series) == 0;
+        all += ours;
+        behind += ours && i > newest;
+    }
+    size_t lacking = all - v->chosen.runs.count;
+    if (lacking == 0) return;
+    pace_node_sentence(root, behind > 0, "%zu of %zu runs have no %s%s and are left out.", lacking, all, v->chosen.path,
+                       behind == lacking ? ", the last ones,"
+                       : behind          ? ", the last one among them,"
+                                         : "");
 }
 
 static void put_runs(pace_node *root, const view *v) {
@@ -147,7 +189,7 @@ static void put_runs(pace_node *root, const view *v) {
         if (gmtime_r(&seconds, &utc)) strftime(at, sizeof at, "%Y-%m-%d %H:%M:%S", &utc);
         double value = h->values.items[i - 1];
         pace_table_put(table, &(run_row){at, run->label, (int64_t)h->runs.items[i - 1] + 1, value,
-                                         h->before_median > 0 ? value / h->before_median - 1 : NAN});
+                                         share_cell(pace_share_more(h->before_median, value))});
     }
     pace_node *chart = pace_node_chart(root, h->path, "run", 0);
     pace_chart_curve(chart, PACE_CURVE_LINE, "%s", h->path);
@@ -175,10 +217,11 @@ static int by_path(const void *left, const void *right) {
 
 static pace_status add_value(value_rows *out, const view *v, const pace_stored_figure *const *figures, size_t count) {
     pace_value_history h;
+    if (figures[count - 1]->run < v->chosen.runs.items[v->chosen.runs.count - 1])
+        return PACE_OK; /* the last lacks it */
     PACE_TRY(pace_value_history_of(&h, figures, count, v->options));
     pace_status status = PACE_OK;
-    if (h.before && !isnan(h.ratio))
-        status = PACE_PUSH(out, ((value_row){h.path, NULL, h.before_median, h.last_median, h.ratio - 1, h.p}));
+    if (h.before) status = PACE_PUSH(out, ((value_row){h.path, NULL, h.before_median, h.last_median, h.more, h.p}));
     pace_value_history_free(&h);
     return status;
 }
@@ -188,8 +231,10 @@ static void put_changes(pace_node *root, value_rows *rows) {
     pace_node *table = pace_open_table(root, &changes, 0);
     if (rows->count) qsort(rows->items, rows->count, sizeof *rows->items, by_change);
     PACE_ITEMS (value_row, row, rows) {
-        row->verdict = row->p * (double)rows->count <= 0.05 ? "significant among all values" : "significant alone";
-        if (row->p <= 0.05) pace_table_put(table, row);
+        row->verdict =
+            row->p * (double)rows->count <= PACE_CHANGE_LEVEL ? "significant among all values" : "significant alone";
+        row->change = share_cell(row->change);
+        if (row->p <= PACE_CHANGE_LEVEL) pace_table_put(table, row);
     }
 }
 
@@ -231,11 +276,21 @@ PACE_TABLE_IF_ROWS(all_series, "all_series", "Series", PACE_FOR_ALL, 30,
                    {"since_run", "level since run", PACE_SHOW_INT, PACE_OF(series_row, since_run)},
                    {"level_change", "level", PACE_SHOW_SHARE, PACE_OF(series_row, level_change)});
 
+static bool has_value(const view *v, const char *series, const char *path) {
+    PACE_ITEMS (const pace_stored_figure, figure, &v->results->figures)
+        if (strcmp(figure->path, path) == 0 && strcmp(v->results->runs.items[figure->run].series, series) == 0)
+            return true;
+    return false;
+}
+
 static const char *value_of(const view *v, const char *series) {
     const char *verb = "";
+    if (v->options->value) return v->options->value;
     for (size_t i = 0; i < v->results->runs.count; i++)
         if (strcmp(v->results->runs.items[i].series, series) == 0) verb = v->results->runs.items[i].verb;
-    return v->options->value ? v->options->value : pace_history_value_of(verb);
+    const char *usual = pace_history_value_of(verb, 0), *path = usual;
+    for (size_t i = 1; path && !has_value(v, series, path); i++) path = pace_history_value_of(verb, i);
+    return path ? path : usual;
 }
 
 static pace_status open_series(view *v, const char *series) {
@@ -253,14 +308,14 @@ static void put_series_row(pace_node *table, const view *v) {
                                         .runs = (int64_t)h->values.count,
                                         .since_run = since_run(h),
                                         .last = h->last_median,
-                                        .change = h->ratio - 1,
-                                        .level_change = h->level.found ? h->level.ratio - 1 : NAN});
+                                        .change = share_cell(h->more),
+                                        .level_change = h->level.found ? share_cell(h->level.more) : NAN});
 }
 
 /* How bad a series is, to tell which is shown whole. */
 static double worst_of(const pace_value_history *h) {
-    double last = h->verdict == PACE_CHANGE_REAL ? pace_history_worse_by(h, h->ratio) : 0;
-    double level = h->level.found ? pace_history_worse_by(h, h->level.ratio) : 0;
+    double last = h->verdict == PACE_CHANGE_REAL ? pace_history_worse_by(h, h->more) : 0;
+    double level = h->level.found ? pace_history_worse_by(h, h->level.more) : 0;
     return fmax(isnan(last) ? 0 : last, isnan(level) ? 0 : level);
 }
 
@@ -296,6 +351,7 @@ static pace_status put_all(pace_node *root, view *v, const pace_series_list *lis
 
 static pace_status put_chosen(pace_node *root, view *v, const pace_series_list *list, size_t left_out) {
     put_answer(root, v);
+    tell_lacking(root, v);
     put_figures(root, v);
     if (list->count > 1)
         pace_node_note(root, "Of %zu series this is the one that became worst; --series NAME shows another.",
@@ -334,8 +390,12 @@ static pace_status build(pace_report *report, void *context) {
 }
 
 /* Runs of a file that is given twice would count twice. */
-static pace_status check_files(const char *const *paths, size_t count) {
-    for (size_t i = 0; i < count; i++)
+static pace_status check(const char *const *paths, size_t count, const pace_history_options *options) {
+    if (options->window == 1)
+        return pace_fail(PACE_E_USAGE, "window: expected at least 2 runs, to compare the last with, found 1");
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(paths[i], "-") == 0)
+            return pace_fail(PACE_E_USAGE, "expected files of stored results, found standard input");
         for (size_t k = 0; k < i; k++) {
             struct stat one, other;
             if (stat(paths[i], &one) != 0 || stat(paths[k], &other) != 0) continue;
@@ -343,13 +403,14 @@ static pace_status check_files(const char *const *paths, size_t count) {
                 return pace_fail(PACE_E_USAGE, "expected files that differ, found %s and %s, which are one", paths[k],
                                  paths[i]);
         }
+    }
     return PACE_OK;
 }
 
 pace_status pace_history(pace_report **out, size_t *missed, const char *const *paths, size_t count,
                          const pace_history_options *options) {
     pace_results results;
-    PACE_TRY(check_files(paths, count));
+    PACE_TRY(check(paths, count, options));
     PACE_TRY(pace_results_read(&results, paths, count));
     view v = {.files = paths, .file_count = count, .results = &results, .options = options};
     pace_status status = pace_report_build(out, "history", "Answers over time", build, &v);
