@@ -1,6 +1,7 @@
 #include "ask/slice_asked.h"
 #include "base/json_walk.h"
 #include "base/pattern.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "source/inputs.h"
 #include "source/slice/slice_member.h"
@@ -20,8 +21,11 @@ typedef struct {
     const pace_stage_words *words;
     bool has_regex;
     regex_t regex;
-    PACE_VEC(uint8_t) marks; /* name -> 0 not looked up, 1 no, 2 may mark a step */
-    int64_t last_ns;         /* the last end of the host's work */
+    PACE_VEC(uint8_t) marks;      /* name -> 0 not looked up, 1 no, 2 may mark a step */
+    int64_t last_ns;              /* the last end of the host's work */
+    int64_t read_ns;              /* when the event that was read last began */
+    int64_t latest_ns, issued_ns; /* when the device's latest work began, and its call; INT64_MIN = there is none */
+    uint64_t latest;              /* its correlation */
     uint64_t events;
     pace_json *json;
 } look;
@@ -68,8 +72,11 @@ static pace_status look_at_event(void *context, const pace_kineto_event *event, 
     bool marks;
     (void)bytes, (void)length;
     l->events++;
-    if (event->phase != 'X' || !event->has_start || !event->known_category || event->kind > PACE_TASK_CALL)
-        return PACE_OK;
+    if (event->phase != 'X' || !event->has_start || !event->known_category) return PACE_OK;
+    l->read_ns = event->start_ns;
+    if (pace_task_on_device(event->kind) && event->start_ns > l->latest_ns)
+        l->latest_ns = event->start_ns, l->latest = event->correlation;
+    if (event->kind > PACE_TASK_CALL) return PACE_OK;
     int64_t duration_ns = event->duration_ns > 0 ? event->duration_ns : 0;
     if (event->start_ns + duration_ns > l->last_ns) l->last_ns = event->start_ns + duration_ns;
     if (event->kind > PACE_TASK_ANNOTATION) return PACE_OK;
@@ -80,6 +87,26 @@ static pace_status look_at_event(void *context, const pace_kineto_event *event, 
     snprintf(key, sizeof key, "host %s/%s", event->pid, event->tid);
     PACE_TRY(pace_step_lane(&lane, &l->step, key, strlen(key), false, 0));
     return pace_step_add_task(&l->step, lane, event->kind, event->name, event->start_ns, duration_ns);
+}
+
+static pace_status look_at_call(void *context, const pace_kineto_event *event, const char *bytes, size_t length) {
+    look *l = context;
+    (void)bytes, (void)length;
+    if (event->phase == 'X' && event->kind == PACE_TASK_CALL && event->correlation == l->latest)
+        l->issued_ns = event->start_ns;
+    return PACE_OK;
+}
+
+/* As the reader of traces finds it: a step that lasts longer lacks work. */
+static pace_status find_cut(look *l, const char *path) {
+    pace_event_visitor visitor = {.event = look_at_call, .context = l, .names = &l->step.names};
+    pace_read_notes notes;
+    l->step.cut_ns = l->read_ns;
+    if (l->latest_ns == INT64_MIN) return PACE_OK;
+    l->issued_ns = l->latest_ns;
+    if (l->latest) PACE_TRY(pace_trace_events_read(&notes, path, &visitor));
+    if (l->issued_ns < l->step.cut_ns) l->step.cut_ns = l->issued_ns;
+    return PACE_OK;
 }
 
 static void look_free(look *l) {
@@ -95,10 +122,10 @@ static pace_status look_at(look *l, const char *path, const pace_slice_options *
                                   .names = &l->step.names,
                                   .progress = options->progress};
     pace_read_notes notes;
-    l->last_ns = INT64_MIN;
+    l->last_ns = l->latest_ns = INT64_MIN;
     PACE_TRY(pace_trace_events_read(&notes, path, &visitor));
     if (l->events == 0) return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", path);
-    if (notes.code == PACE_WARN_FILE_CUT_OFF) l->step.cut_ns = PACE_SLICE_OF_BROKEN_NS;
+    if (notes.warning[0]) PACE_TRY(find_cut(l, path)); /* it breaks off */
     if (l->step.count) { /* steps that are found by their period end with the host's work */
         uint32_t lane;
         PACE_TRY(pace_step_lane(&lane, &l->step, "end", 3, false, 0));
@@ -123,9 +150,23 @@ static void copy_label(char out[64], const pace_step *step, const pace_mark *mar
     snprintf(out, 64, "%s", pace_names_text(&step->names, mark->label));
 }
 
+/* Steps behind the first that is broken lack as much. */
+static pace_status leave_out_broken(const cutter *c, pace_slice_done *done, size_t first, size_t *count) {
+    for (size_t i = 0; i < *count; i++) {
+        const pace_mark *mark = &c->marks.items.items[first + i];
+        if (!mark->broken) continue;
+        copy_label(done->broken_step, &c->look.step, mark);
+        *count = i;
+    }
+    if (*count) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: %s: the file breaks off in it", done->path, done->broken_step);
+}
+
 static pace_status keep_steps(cutter *c, pace_slice_done *done, size_t first, size_t count) {
     pace_step *step = &c->look.step;
     const pace_mark *marks = c->marks.items.items;
+    PACE_TRY(leave_out_broken(c, done, first, &count));
+    if (step->cut_ns != INT64_MAX) step->cut_ns = PACE_SLICE_OF_BROKEN_NS; /* those that stay are whole */
     bool last = first + count == c->marks.items.count;
     step->kept_since_ns = c->marks.since_ns;
     step->kept_until_ns = last ? c->marks.until_ns : marks[first + count].start_ns - 1;
@@ -316,7 +357,7 @@ static pace_status slice_file(pace_slices *slices, cutter *c, const pace_paths *
     PACE_TRY(look_at(&c->look, paths->items[place], options));
     if (options->ranks && !list_has(options->ranks, c->look.step.rank)) {
         slices->other_ranks++;
-        return PACE_OK;
+        return PACE_PUSH(&slices->ranks, c->look.step.rank);
     }
     return asks_for_steps(options) ? slice_steps(slices, c, paths, place) : write_file(slices, c, paths, place, 0, 0);
 }
@@ -347,6 +388,14 @@ static pace_status name_absent_ranks(pace_slices *slices, const char *asked) {
     return PACE_OK;
 }
 
+static pace_status fail_ranks(const pace_slices *slices, const char *asked) {
+    char have[256] = "";
+    PACE_ITEMS (const int64_t, rank, &slices->ranks)
+        if (*rank >= 0) pace_list(have, sizeof have, ", ", "%" PRId64, *rank);
+    return pace_fail(PACE_E_USAGE, "ranks: expected some that the inputs have (%s), found '%.80s'",
+                     *have ? have : "none is named", asked);
+}
+
 static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *paths) {
     for (size_t i = 0; i < paths->count; i++) {
         PACE_TRY(open_look(&c->look, c->options, c->words));
@@ -358,10 +407,7 @@ static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *p
     if (slices->files.count == 0 && slices->without_steps)
         return pace_fail(PACE_E_USAGE, "steps: expected some that the inputs of these ranks have, found '%.80s'",
                          c->options->steps.numbers ? c->options->steps.numbers : "");
-    if (slices->files.count == 0)
-        return pace_fail(PACE_E_USAGE, "ranks: expected one that the inputs have, found '%.80s'",
-                         c->options->ranks ? c->options->ranks : "");
-    return PACE_OK;
+    return slices->files.count ? PACE_OK : fail_ranks(slices, c->options->ranks ? c->options->ranks : "");
 }
 
 pace_status pace_slices_write(pace_slices *out, const char *const *inputs, size_t count,
@@ -379,7 +425,7 @@ pace_status pace_slices_write(pace_slices *out, const char *const *inputs, size_
     c.words = words;
     if (status == PACE_OK && options->anonymize)
         status = pace_anonymizer_open(&anonymizer, options->context->catalog, classes);
-    if (status == PACE_OK) status = pace_paths_expand(&paths, inputs, count);
+    if (status == PACE_OK) status = pace_paths_find(&paths, &slices.warnings, inputs, count);
     if (status == PACE_OK) status = slice_all(&slices, &c, &paths);
     pace_paths_free(&paths);
     pace_kernel_classes_free(classes);
@@ -391,6 +437,7 @@ void pace_slices_free(pace_slices *slices) {
     for (size_t i = 0; i < slices->files.count; i++) {
         PACE_FREE(slices->files.items[i].path, slices->files.items[i].output);
     }
-    PACE_VEC_FREE(&slices->files);
+    PACE_VEC_FREE(&slices->files, &slices->ranks);
+    pace_warnings_free(&slices->warnings);
     PACE_FREE(slices->absent);
 }

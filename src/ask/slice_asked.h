@@ -9,14 +9,17 @@ typedef struct {
     int64_t rank; /* -1 = the trace does not say */
     size_t steps; /* 0 = everything was kept */
     char first_step[64], last_step[64];
+    char broken_step[64]; /* the first that was left out, for the file breaks off in it; "" = none */
     pace_slice_counts counts;
 } pace_slice_done;
 
 typedef struct {
     PACE_VEC(pace_slice_done) files;
-    size_t other_ranks;   /* inputs that are of ranks nobody asked for */
-    size_t without_steps; /* inputs that have none of the steps */
-    char *absent;         /* ranks asked for that no input is of, "5, 99"; NULL = none */
+    size_t other_ranks;      /* inputs that are of ranks nobody asked for */
+    PACE_VEC(int64_t) ranks; /* which these are; -1 = not said */
+    size_t without_steps;    /* inputs that have none of the steps */
+    pace_warnings warnings;
+    char *absent; /* ranks asked for that no input is of, "5, 99"; NULL = none */
 } pace_slices;
 
 /** Writes the slices. PACE_E_USAGE for an output that is no .json or .json.gz or is an input, for steps or ranks that

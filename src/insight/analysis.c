@@ -426,16 +426,6 @@ static pace_status understand(pace_analysis *analysis, const pace_analyze_option
                               options->rank);
 }
 
-static pace_status find_paths(pace_analysis *analysis, pace_paths *paths, const char *const *inputs, size_t count) {
-    size_t repeated;
-    PACE_TRY(pace_paths_expand(paths, inputs, count));
-    PACE_TRY(pace_paths_drop_repeats(&repeated, paths));
-    if (!repeated) return PACE_OK;
-    return pace_warn(&analysis->warnings, PACE_WARN_INPUT_REPEATED, NULL,
-                     "%zu of %zu inputs name a file given before: each file is read once", repeated,
-                     repeated + paths->count);
-}
-
 pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) {
     pace_analysis analysis = {0};
@@ -444,7 +434,7 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     pace_status status = pace_device_catalog_load(&analysis.devices, catalog);
     if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes, catalog);
     if (status == PACE_OK) status = pace_stage_words_load(&analysis.words, catalog);
-    if (status == PACE_OK) status = find_paths(&analysis, &paths, inputs, count);
+    if (status == PACE_OK) status = pace_paths_find(&paths, &analysis.warnings, inputs, count);
     status = pace_readings_read(&readings, &paths, status, options);
     analysis.elsewhere = readings.elsewhere;
     if (status == PACE_OK && !analysis.elsewhere) status = load_ranks(&analysis, &readings, &paths, options);

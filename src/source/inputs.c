@@ -117,3 +117,15 @@ pace_status pace_paths_drop_repeats(size_t *out, pace_paths *paths) {
     *out = count - kept;
     return PACE_OK;
 }
+
+pace_status pace_paths_find(pace_paths *out, pace_warnings *warnings, const char *const *inputs, size_t count) {
+    pace_paths paths;
+    size_t repeated;
+    PACE_TRY(pace_paths_expand(&paths, inputs, count));
+    pace_status status = pace_paths_drop_repeats(&repeated, &paths);
+    if (status == PACE_OK && repeated)
+        status = pace_warn(warnings, PACE_WARN_INPUT_REPEATED, NULL,
+                           "%zu of %zu inputs name a file given before: each file is read once", repeated,
+                           repeated + paths.count);
+    return PACE_GIVE(out, paths, status, pace_paths_free(&paths));
+}

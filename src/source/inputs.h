@@ -1,7 +1,7 @@
 /* Which files an input names: a file, "-", a glob, or a directory of traces. */
 #pragma once
 
-#include "base/memory.h"
+#include "base/warning.h"
 
 typedef PACE_VEC(char *) pace_paths;
 
@@ -9,6 +9,10 @@ typedef PACE_VEC(char *) pace_paths;
  * suffixes (trace_formats.h), a pattern that is no file to its matches. PACE_E_IO or PACE_E_INPUT names what holds no
  * trace. */
 pace_status pace_paths_expand(pace_paths *out, const char *const *inputs, size_t count) PACE_MUST_CHECK;
+/** The same of inputs of which each file is read once, by whatever names it is given; a warning counts those that were
+ * given before. */
+pace_status pace_paths_find(pace_paths *out, pace_warnings *warnings, const char *const *inputs,
+                            size_t count) PACE_MUST_CHECK;
 void pace_paths_free(pace_paths *paths);
 
 /** Keeps the first of the paths that name one file (by any name, "-" too); returns how many were dropped. */

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 import strict_schema
-from checks import SHARED, SOURCE, expect, expect_line, finish, run
+from checks import SHARED, SOURCE, expect, expect_line, finish, json_of, run
 
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 KINETO = os.path.join(SHARED, "kineto")
@@ -232,6 +232,8 @@ def test_ranks(folder):
     expect("Inputs that have none of the steps: 1." in answer["notes"], answer["notes"])
     code, _, err = run("slice", inputs, "--steps", "9", "-o", os.path.join(folder, "none.json"))
     expect_line(code, err, 2, "--steps", "9")
+    code, _, err = run("slice", os.path.join(folder, "r[07].json"), "--ranks", "5", "-o", os.path.join(folder, "none.json"))
+    expect_line(code, err, 2, "--ranks", "0, 7", "'5'")
 
 
 def test_cut_off_file(folder):
@@ -243,6 +245,32 @@ def test_cut_off_file(folder):
     answer = json.loads(out)
     expect(code == 0 and any("kept the" in one["text"] for one in answer["warnings"]), code, err)
     expect(len(load(os.path.join(folder, "x.json"))[1]["traceEvents"]) == answer["files"][0]["events"] > 0, answer["files"])
+    expect("broken_off" in load(os.path.join(folder, "x.json"))[1]["pacelineSlice"], "a slice of a file that breaks off says so")
+    cut_off_alike(folder, path)
+
+
+def cut_off_alike(folder, path):
+    """A step that the file breaks off in is no step of its copies and slices either; those before it are."""
+    direct = json_of("analyze", path)
+    steps = [row["label"] for row in direct["step_matrices"]]
+    broken = [one["text"] for one in direct["warnings"] if one["text"].endswith("the file breaks off in it")]
+    expect(len(broken) == 1 and 0 < len(steps) < 5, broken, steps)
+    label = re.search("ProfilerStep#[0-9]+", broken[0]).group()
+    copied, files = slice_of(folder, path, name="copied.json")
+    again = json_of("analyze", copied)
+    expect(again["step_matrices"] == direct["step_matrices"] and again["step_spread"] == direct["step_spread"], "the copy has the same steps")
+    expect(any(label in one["text"] for one in again["warnings"]), "the copy breaks off in the same step", again["warnings"])
+    answer = document("slice", path, "--steps", "6:", "-o", os.path.join(folder, "rest.json"))
+    expect(answer["files"][0]["last_step"] == steps[-1] and any(label in one["text"] for one in answer["warnings"]), answer)
+    code, _, err = run("slice", path, "--steps", label.split("#")[1], "-o", os.path.join(folder, "none.json"))
+    expect_line(code, err, 3, label, "breaks off")
+    expect("pacelineSlice" not in load(slice_of(folder, DEMO, name="intact.json")[0])[1], "a copy of an intact file says nothing")
+    expect("broken_off" not in load(slice_of(folder, DEMO, "--steps", "6", name="intact.json")[0])[1]["pacelineSlice"], "an intact file does not break off")
+
+
+def test_given_twice(folder):
+    answer = document("slice", DEMO, DEMO, "--steps", "6", "-o", os.path.join(folder, "one.json"))
+    expect(len(answer["files"]) == 1 and answer["warnings"][0]["code"] == "input_repeated", answer["files"], answer["warnings"])
 
 
 DAMAGED = b"""{"note": "a\tb", "path": "C:\\Users\\x", "bytes": "\xff", "C:\\Users": 1, "%s": 3, "nan": [NaN, -Infinity],
@@ -309,7 +337,7 @@ def test_refused(folder):
     expect(sorted(os.listdir(folder)) == ["copy.json.gz", "empty.json", "not.json"], "left behind", os.listdir(folder))
 
 
-for test in (test_same_figures, test_events_are_the_original, test_links, test_names, test_names_inside_names, test_ranks, test_cut_off_file, test_damage_is_told, test_refused):
+for test in (test_same_figures, test_events_are_the_original, test_links, test_names, test_names_inside_names, test_ranks, test_cut_off_file, test_given_twice, test_damage_is_told, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

@@ -75,7 +75,7 @@ static pace_status read_traces(pace_graph_inputs *out, const char *const *inputs
 
 static pace_status read_graphs(pace_graph_inputs *out, const char *const *inputs, size_t count) {
     pace_paths paths = {0};
-    pace_status status = pace_paths_expand(&paths, inputs, count);
+    pace_status status = pace_paths_find(&paths, &out->warnings, inputs, count);
     for (size_t i = 0; status == PACE_OK && i < paths.count; i++) {
         pace_graph graph;
         pace_read_notes notes = {0};

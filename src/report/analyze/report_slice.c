@@ -48,6 +48,9 @@ typedef struct {
 static void warn_of_damage(pace_report *report, const pace_slice_done *done) {
     const pace_slice_counts *counts = &done->counts;
     if (counts->warning[0]) pace_report_warn(report, PACE_WARN_FILE_CUT_OFF, done->path, "%s", counts->warning);
+    if (*done->broken_step)
+        pace_report_warn(report, PACE_WARN_FILE_CUT_OFF, done->path, "%s: %s is left out: the file breaks off in it",
+                         done->path, done->broken_step);
     if (counts->strays)
         pace_report_warn(report, PACE_WARN_EVENTS_LEFT_OUT, done->path,
                          "%s: %" PRIu64 " elements of the list of events are no events and were left out", done->path,
@@ -67,6 +70,7 @@ static pace_status describe(pace_report *report, void *context) {
         warn_of_damage(report, done);
     }
     put_answer(root, slices);
+    pace_report_warn_all(report, &slices->warnings);
     if (slices->absent)
         pace_report_warn(report, PACE_WARN_RANKS_MISSING, NULL,
                          "nothing was written of these ranks that were asked for: %s", slices->absent);

@@ -55,7 +55,9 @@ static pace_json_token read_member(void *context, const char *key) {
     if (token == PACE_JSON_ARRAY && strcmp(key, "steps") == 0) return pace_json_each_object(r->json, read_step, r);
     if (token == PACE_JSON_NUMBER && strcmp(key, "until") == 0) (void)read_time(&r->step->kept_until_ns, r);
     if (token == PACE_JSON_NUMBER && strcmp(key, "since") == 0) (void)read_time(&r->step->kept_since_ns, r);
-    if (token == PACE_JSON_TRUE && strcmp(key, "broken_off") == 0) r->step->cut_ns = PACE_SLICE_OF_BROKEN_NS;
+    if (token == PACE_JSON_TRUE && strcmp(key, "broken_off") == 0 && r->step->cut_ns == INT64_MAX)
+        r->step->cut_ns = PACE_SLICE_OF_BROKEN_NS;
+    if (token == PACE_JSON_NUMBER && strcmp(key, "cut") == 0) (void)read_time(&r->step->cut_ns, r);
     return pace_json_pass(r->json, token);
 }
 
@@ -83,13 +85,19 @@ void pace_slice_member_write(pace_sink *sink, const pace_step *step, bool names)
     pace_sink_text(sink, "\"" PACE_SLICE_MEMBER "\": ");
     pace_jsonw_init(&json, sink, 0);
     pace_jsonw_object(&json);
-    pace_jsonw_key(&json, "since");
-    pace_jsonw_ns_as_us(&json, step->kept_since_ns);
-    pace_jsonw_key(&json, "until");
-    pace_jsonw_ns_as_us(&json, step->kept_until_ns);
+    if (step->kept_steps.count) {
+        pace_jsonw_key(&json, "since");
+        pace_jsonw_ns_as_us(&json, step->kept_since_ns);
+        pace_jsonw_key(&json, "until");
+        pace_jsonw_ns_as_us(&json, step->kept_until_ns);
+    }
     if (step->cut_ns != INT64_MAX) {
         pace_jsonw_key(&json, "broken_off");
         pace_jsonw_bool(&json, true);
+    }
+    if (step->cut_ns < PACE_SLICE_OF_BROKEN_NS) {
+        pace_jsonw_key(&json, "cut");
+        pace_jsonw_ns_as_us(&json, step->cut_ns);
     }
     pace_jsonw_key_array(&json, "steps");
     for (size_t i = 0; i < step->kept_steps.count; i++) {

@@ -107,7 +107,7 @@ static pace_status copy(writer *w) {
     pace_read_notes notes;
     w->first_member = true;
     pace_sink_text(w->sink, "{");
-    if (job->steps->kept_steps.count) {
+    if (job->steps->kept_steps.count || job->steps->cut_ns != INT64_MAX) {
         begin_member(w);
         pace_slice_member_write(w->sink, job->steps, job->anonymizer == NULL);
     }
