@@ -32,6 +32,8 @@ uint32_t pace_utf8_next(const char **at);
 size_t pace_text_width(const char *text);
 /** Terminal columns of one character. */
 size_t pace_code_width(uint32_t code);
+/** Whether a text is the name of a file in a folder, of which the end tells more than the beginning. (shorten.c) */
+bool pace_text_is_path(const char *text);
 /** A C++ function reduced to its name and template arguments, without namespaces; other texts as they are. NULL: out of
  * memory. (shorten.c) */
 char *pace_text_simple(const char *text);

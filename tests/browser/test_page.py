@@ -281,6 +281,13 @@ def test_comparison():
         lengths = [page.eval("""(() => { const d = %s.data, lane = d.lanes.find((l) => l.group === d.groups[%d] && l.name === 'Steps');
             for (let i = 0; i < lane.count; i++) if (lane.starts[i] === 0) return lane.ends[i]; return null; })()""" % (VIEW, side)) for side in range(2)]
         expect(None not in lengths and abs(lengths[1] / lengths[0] - 2) < 0.01, lengths)
+        left = page.eval("""[...document.querySelectorAll('td.t:first-child')].filter((cell) => cell.offsetWidth && cell.textContent.trim()).map((cell) => {
+            const range = document.createRange(), text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT).nextNode(), deep = text.data.search(/\\S/);
+            range.setStart(text, deep); range.setEnd(text, deep + 1);
+            return [deep, range.getBoundingClientRect().left - cell.getBoundingClientRect().left];
+        })""")
+        plain, deep = min(x for indent, x in left if indent == 0), [x for indent, x in left if indent >= 2]
+        expect(deep and min(deep) > plain + 4, "call paths are indented", plain, deep[:5])
         expect(page.problems == [], page.problems)
     test_narrow(page_of("compare", *paths))
 

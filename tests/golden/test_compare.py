@@ -187,7 +187,46 @@ def test_refused(folder):
         expect_line(code, err, 2, word)
 
 
-for test in (test_found, test_largest_per_step_first, test_chance, test_limit, test_ranks, test_ranks_that_meet, test_said_once, test_eager_against_compiled, test_host, test_page, test_refused):
+def test_breaks_off(folder):
+    """A file that breaks off before its first step ends has nothing to compare, and no limit holds."""
+    whole = trace(folder, "whole.json", 3)
+    with open(whole) as file:
+        text = file.read()
+    short = os.path.join(folder, "short.json")
+    with open(short, "w") as file:
+        file.write(text[: len(text) // 6])
+    for words, letter in (((whole, short), "B"), ((short, whole), "A")):
+        answer = compare(*words, "--fail-on", "+5%", wanted=1)
+        expect(answer["summary"][0] == f"Nothing to compare: {letter} breaks off before its first step ends.", answer["summary"])
+        expect(answer["ratio"] is None and answer["verdict"] == "nothing to compare" and answer["checks"][0]["holds"] == "no", answer["verdict"])
+
+
+def test_without_steps(folder):
+    """What marks no steps is compared whole, and the answer calls it so."""
+    marked = trace(folder, "marked.json", 3)
+    with open(marked) as file:
+        document = json.load(file)
+    document["traceEvents"] = [event for event in document["traceEvents"] if event["ts"] < 4000 and not event["name"].startswith("ProfilerStep")]
+    bare = os.path.join(folder, "bare.json")
+    with open(bare, "w") as file:
+        json.dump(document, file)
+    expect(compare(marked, bare)["summary"][0].startswith("A typical step of A takes"), "whole B")
+    expect(compare(bare, bare)["summary"][0].startswith("All of A takes"), "both whole")
+
+
+def test_names_of_files(folder):
+    """The end of a long path tells two traces apart; without a rank there is no column of ranks."""
+    deep = os.path.join(folder, "a_rather_long_name_of_a_folder", "in_another_folder_with_a_long_name", "runs")
+    os.makedirs(deep)
+    paths = [trace(deep, f"step_{name}.json", 4) for name in ("before", "after")]
+    out = run("compare", *paths)[1]
+    expect(all(f"/step_{name}.json " in out for name in ("before", "after")), out[:1500])
+    expect([row["rank"] for row in compare(*paths)["sides"]] == [None, None], "no rank")
+    cells = re.findall(r'<td class="t"[^>]*>([^<]*)</td>', run("compare", *paths, "--format", "html")[1])
+    expect(any(cell.startswith("  ") for cell in cells), "call paths are indented", cells[:20])
+
+
+for test in (test_breaks_off, test_without_steps, test_names_of_files, test_found, test_largest_per_step_first, test_chance, test_limit, test_ranks, test_ranks_that_meet, test_said_once, test_eager_against_compiled, test_host, test_page, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

@@ -23,6 +23,7 @@ static pace_status take_steps(pace_step_side *side, const pace_spread *spread, b
             PACE_TRY(PACE_PUSH(&side->lengths_ns, mark->to_ns - mark->from_ns -
                                                       (own ? waits_within(rank, mark->from_ns, mark->to_ns) : 0)));
     }
+    side->broken = side->steps == 0 && pace_rank_trace(rank)->step.cut_ns != INT64_MAX;
     if (side->steps == 0 && side->to_ns > side->from_ns)
         PACE_TRY(PACE_PUSH(&side->lengths_ns,
                            side->to_ns - side->from_ns - (own ? waits_within(rank, side->from_ns, side->to_ns) : 0)));
@@ -67,10 +68,10 @@ static pace_status compare(pace_step_change *change) {
 }
 
 pace_status pace_step_change_find(pace_step_change *out, const pace_rank *a, const pace_rank *b, bool one_run) {
-    pace_step_change change = {.own = one_run};
+    pace_step_change change = {.own = one_run, .ratio = NAN, .low = NAN, .high = NAN, .p = 1};
     pace_status status = find_side(&change.a, a, one_run);
     if (status == PACE_OK) status = find_side(&change.b, b, one_run);
-    if (status == PACE_OK) status = compare(&change);
+    if (status == PACE_OK && !change.a.broken && !change.b.broken) status = compare(&change);
     return PACE_GIVE(out, change, status, pace_step_change_free(&change));
 }
 

@@ -6,7 +6,7 @@
 #include "insight/steps/typical_step.h"
 
 typedef enum {
-    PACE_CHANGE_NONE,    /* a side has no step that did work */
+    PACE_CHANGE_NONE,    /* a side has no step that did work, or none that the file holds to its end */
     PACE_CHANGE_UNKNOWN, /* one value each: nothing is known of how they differ */
     PACE_CHANGE_TOO_FEW, /* no difference between so few could be told from chance */
     PACE_CHANGE_CHANCE,  /* values of one kind differ as much in more than one case of twenty */
@@ -28,6 +28,7 @@ typedef struct {
     double spread;          /* a robust standard deviation, relative */
     int64_t from_ns, to_ns; /* all its steps */
     size_t steps;           /* that did work, within them; 0 = the trace has no steps */
+    bool broken;            /* it has none because the file breaks off in them */
 } pace_step_side;
 
 typedef struct {

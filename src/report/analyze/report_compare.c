@@ -40,28 +40,41 @@ static void put_spread_note(pace_node *root, const pace_step_change *change) {
     }
 }
 
+/* Why there is nothing to compare; NULL = there is. */
+static const char *lacking_of(const pace_step_change *change) {
+    bool a = pace_compared_ns(&change->a) > 0, b = pace_compared_ns(&change->b) > 0;
+    return !a && !b           ? "neither A nor B contains any work"
+           : !a               ? "A contains no work"
+           : !b               ? "B contains no work"
+           : change->a.broken ? "A breaks off before its first step ends"
+           : change->b.broken ? "B breaks off before its first step ends"
+                              : NULL;
+}
+
 static void put_headline(pace_node *root, const pace_step_change *change) {
-    const char *apart = change->own ? "part from waiting for late ranks a" : "";
-    int64_t a = pace_compared_ns(&change->a), b = pace_compared_ns(&change->b);
-    if (a <= 0 || b <= 0) {
-        pace_node_sentence(root, true, "Nothing to compare: %s.",
-                           a > 0   ? "B contains no work"
-                           : b > 0 ? "A contains no work"
-                                   : "neither A nor B contains any work");
+    const char *apart = change->own ? "part from waiting for late ranks a" : "", *lacking = lacking_of(change);
+    if (lacking) {
+        pace_node_sentence(root, true, "Nothing to compare: %s.", lacking);
         return;
     }
-    char interval[64] = "";
+    char interval[64] = "", more[64];
     if (!isnan(change->low))
         pace_snprintf(interval, sizeof interval, ", 90 %% interval %+.1f to %+.1f %%", 100 * (change->low - 1),
                       100 * (change->high - 1));
-    pace_shown of_a = pace_show_ns(a), of_b = pace_show_ns(b);
+    pace_snprintf(more, sizeof more, "%+.1f %%", 100 * (change->ratio - 1));
+    pace_shown of_a = pace_show_ns(pace_compared_ns(&change->a)), of_b = pace_show_ns(pace_compared_ns(&change->b));
+    bool a = change->a.steps > 0, b = change->b.steps > 0;
     if (change->verdict == PACE_CHANGE_CHANCE)
-        pace_node_sentence(root, true,
-                           "No significant change: a%s typical step takes %s in A and %s in B (%+.1f %%%s).", apart,
-                           of_a.text, of_b.text, 100 * (change->ratio - 1), interval);
+        pace_node_sentence(root, true, "No significant change: a%s typical step takes %s in A and %s in B (%s%s).",
+                           apart, of_a.text, of_b.text, more, interval);
+    else if (a && b)
+        pace_node_sentence(root, true, "A%s typical step takes %s in A and %s in B: %s (x%.3f%s).", apart, of_a.text,
+                           of_b.text, more, change->ratio, interval);
     else
-        pace_node_sentence(root, true, "A%s typical step takes %s in A and %s in B: %+.1f %% (x%.3f%s).", apart,
-                           of_a.text, of_b.text, 100 * (change->ratio - 1), change->ratio, interval);
+        pace_node_sentence(root, true,
+                           "%s of A takes %s, %s of B %s: %s (x%.3f). What marks no steps is compared whole.",
+                           a ? "A typical step" : "All", of_a.text, b ? "a typical step" : "all", of_b.text, more,
+                           change->ratio);
     if (change->own)
         pace_node_sentence(root, true, "Ranks of one run end their steps together: A waits %s and B %s a step.",
                            pace_show_ns(change->a.waits_ns).text, pace_show_ns(change->b.waits_ns).text);
@@ -162,9 +175,11 @@ PACE_TABLE(sides, "sides", "What is compared", PACE_FOR_ALL, 0, {"side", "", PAC
 static void put_side(pace_node *table, const char *name, const pace_step_side *side) {
     char rank[PACE_RANK_NAME];
     size_t count = side->lengths_ns.count;
+    const pace_rank *trace = pace_rank_trace(side->rank);
+    bool named = trace->step.rank >= 0 || side->rank->trace; /* else it is called by its path, which stands beside it */
     pace_table_put(table, &(side_row){.side = name,
-                                      .path = pace_rank_trace(side->rank)->path,
-                                      .rank = pace_rank_name(rank, side->rank),
+                                      .path = trace->path,
+                                      .rank = named ? pace_rank_name(rank, side->rank) : NULL,
                                       .typical_ns = pace_compared_ns(side),
                                       .least_ns = count ? side->lengths_ns.items[0] : PACE_NO_INT,
                                       .most_ns = count ? side->lengths_ns.items[count - 1] : PACE_NO_INT,

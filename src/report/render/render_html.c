@@ -51,9 +51,6 @@ static void write_sort_key(page_out *page, double value) {
 
 enum { LONG_TEXT = 30 }; /* bytes beyond which a cell may not show all of its text */
 
-/* A file's name, of which the end tells more than the beginning. */
-static bool is_path(const char *text) { return text[0] == '/' && !strpbrk(text, " (<"); }
-
 /* A sentence, which is read, as names of kernels are not: they have few blanks, or templates. */
 static bool is_sentence(const char *text) {
     enum { WORDS = 5 };
@@ -71,17 +68,17 @@ static void write_cell(page_out *page, const pace_grid_column *column, const pac
             pace_sink_format(page->sink, " style=\"--v:%s%%\"", pace_show_fixed(width, 1).text);
         }
     } else {
-        put(page, is_path(cell->text)       ? "<td class=\"t path\""
-                  : is_sentence(cell->text) ? "<td class=\"t says\""
-                                            : "<td class=\"t\"");
+        put(page, pace_text_is_path(cell->text) ? "<td class=\"t path\""
+                  : is_sentence(cell->text)     ? "<td class=\"t says\""
+                                                : "<td class=\"t\"");
         if (strlen(cell->text) > LONG_TEXT) pace_html_format(page->sink, " title=\"%s\"", cell->text);
     }
     put(page, ">");
-    if (!column->numeric && is_path(cell->text)) put(page, "<bdi>");
+    if (!column->numeric && pace_text_is_path(cell->text)) put(page, "<bdi>");
     char *simple = column->numeric || strlen(cell->text) <= LONG_TEXT ? NULL : pace_text_simple(cell->text);
     pace_html_text(page->sink, simple ? simple : cell->text); /* whole in the title */
     pace_free(simple);
-    if (!column->numeric && is_path(cell->text)) put(page, "</bdi>");
+    if (!column->numeric && pace_text_is_path(cell->text)) put(page, "</bdi>");
     put(page, "</td>");
 }
 

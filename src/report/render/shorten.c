@@ -1,7 +1,7 @@
 /*
  * Texts that are too wide for their column. Names of C++ kernels first lose what tells them least apart: their return
  * type, parameters and namespaces, then the numbers and wrappers around what an element-wise kernel computes. What is
- * still too wide loses its middle.
+ * still too wide loses its middle; a path, of which the end tells most, its beginning.
  */
 #include "report/render/function_words.h"
 #include "report/show.h"
@@ -24,20 +24,38 @@ static size_t head_bytes(const char *text, size_t width) {
 }
 
 /* Where the tail of at most `width` columns begins. */
-static const char *tail_of(const char *text, size_t width) {
+static size_t tail_at(const char *text, size_t width) {
     size_t left = pace_text_width(text);
-    while (*text && left > width) left -= pace_code_width(pace_utf8_next(&text));
-    return text;
+    const char *at = text;
+    while (*at && left > width) {
+        const char *next = at;
+        left -= pace_code_width(pace_utf8_next(&next));
+        at = next;
+    }
+    return (size_t)(at - text);
 }
 
 static char *cut(const char *text, size_t width) {
     if (pace_text_width(text) <= width) return pace_copy_text(text, strlen(text));
     if (width == 0) return pace_copy_text("", 0);
     size_t tail_width = width < 8 ? 0 : (width - 1) / 3;
-    const char *tail = tail_of(text, tail_width);
+    const char *tail = text + tail_at(text, tail_width);
     size_t head = head_bytes(text, width - 1 - tail_width), size = head + strlen(tail) + 4;
     char *shorter = pace_alloc(size, 1);
     if (shorter) snprintf(shorter, size, "%.*s\xe2\x80\xa6%s", (int)head, text, tail);
+    return shorter;
+}
+
+bool pace_text_is_path(const char *text) { return strchr(text, '/') && !strpbrk(text, " (<[{:,'\""); }
+
+/* From a slash on, if the name of the file fits. */
+static char *cut_path(const char *text, size_t width) {
+    if (width == 0) return pace_copy_text("", 0);
+    const char *tail = text + tail_at(text, width - 1), *slash = strchr(tail, '/');
+    if (slash && slash[1]) tail = slash;
+    size_t size = strlen(tail) + 4;
+    char *shorter = pace_alloc(size, 1);
+    if (shorter) snprintf(shorter, size, "\xe2\x80\xa6%s", tail);
     return shorter;
 }
 
@@ -161,6 +179,7 @@ char *pace_text_simple(const char *text) {
 
 char *pace_text_shorten(const char *text, size_t width) {
     if (pace_text_width(text) <= width) return pace_copy_text(text, strlen(text));
+    if (pace_text_is_path(text)) return cut_path(text, width);
     char *simple = pace_text_simple(text);
     if (!simple) return NULL;
     if (pace_text_width(simple) > width) unwrap(simple);

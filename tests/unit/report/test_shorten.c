@@ -117,4 +117,23 @@ TEST(test_odd_brackets) {
     }
 }
 
+/* Of a path the end is kept, from a folder on where the file's name fits; what is no path keeps both ends. */
+TEST(test_paths) {
+    static const struct {
+        const char *text, *shown;
+    } rows[] = {
+        {"/data/runs/2024-05-01/before/rank_0.json.gz", "\xe2\x80\xa6/before/rank_0.json.gz"},
+        {"runs/a_long_name_of_a_trace_of_rank_17.json.gz", "\xe2\x80\xa6"
+                                                           "e_of_rank_17.json.gz"},
+        {"runs/rank_0.json", "runs/rank_0.json"},
+        {"transformers/bert.py(181): forward of BertLayer", "transformers/be\xe2\x80\xa6"
+                                                            "ertLayer"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *shown = pace_text_shorten(rows[i].text, 24);
+        assert_string_equal(shown, rows[i].shown);
+        pace_free(shown);
+    }
+}
+
 int main(void) { return run_tests_of_file(NULL, NULL); }
