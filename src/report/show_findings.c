@@ -5,7 +5,7 @@
 #include <string.h>
 
 void pace_put_found_cell(pace_node *table, const pace_column *column, const pace_found_cell *cell) {
-    if (column->show == PACE_SHOW_TEXT) pace_table_text(table, cell->text ? cell->text : "");
+    if (column->show == PACE_SHOW_TEXT) pace_table_text(table, cell->text);
     else if (isnan(cell->number)) pace_table_none(table);
     else if (column->show == PACE_SHOW_INT) pace_table_int(table, (int64_t)cell->number);
     else pace_table_real(table, cell->number);

@@ -118,14 +118,26 @@ pace_status pace_paths_drop_repeats(size_t *out, pace_paths *paths) {
     return PACE_OK;
 }
 
+static pace_status read_each_once(pace_paths *paths, pace_warnings *warnings) {
+    size_t repeated;
+    PACE_TRY(pace_paths_drop_repeats(&repeated, paths));
+    if (!repeated) return PACE_OK;
+    return pace_warn(warnings, PACE_WARN_INPUT_REPEATED, NULL,
+                     "%zu of %zu inputs name a file given before: each file is read once", repeated,
+                     repeated + paths->count);
+}
+
 pace_status pace_paths_find(pace_paths *out, pace_warnings *warnings, const char *const *inputs, size_t count) {
     pace_paths paths;
-    size_t repeated;
     PACE_TRY(pace_paths_expand(&paths, inputs, count));
-    pace_status status = pace_paths_drop_repeats(&repeated, &paths);
-    if (status == PACE_OK && repeated)
-        status = pace_warn(warnings, PACE_WARN_INPUT_REPEATED, NULL,
-                           "%zu of %zu inputs name a file given before: each file is read once", repeated,
-                           repeated + paths.count);
+    pace_status status = read_each_once(&paths, warnings);
+    return PACE_GIVE(out, paths, status, pace_paths_free(&paths));
+}
+
+pace_status pace_paths_of_tables(pace_paths *out, pace_warnings *warnings, const char *const *names, size_t count) {
+    pace_paths paths = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) status = add_path(&paths, names[i]);
+    if (status == PACE_OK) status = read_each_once(&paths, warnings);
     return PACE_GIVE(out, paths, status, pace_paths_free(&paths));
 }

@@ -13,6 +13,10 @@ pace_status pace_paths_expand(pace_paths *out, const char *const *inputs, size_t
  * given before. */
 pace_status pace_paths_find(pace_paths *out, pace_warnings *warnings, const char *const *inputs,
                             size_t count) PACE_MUST_CHECK;
+
+/** The same of tables, which are named one by one. */
+pace_status pace_paths_of_tables(pace_paths *out, pace_warnings *warnings, const char *const *names,
+                                 size_t count) PACE_MUST_CHECK;
 void pace_paths_free(pace_paths *paths);
 
 /** Keeps the first of the paths that name one file (by any name, "-" too); returns how many were dropped. */

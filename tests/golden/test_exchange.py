@@ -440,6 +440,23 @@ def test_ranks():
         expect(code == 2 and word in err and len(err.strip().splitlines()) == 1, ranks, code, err)
 
 
+def test_curves_apart():
+    """Curves of one system, collective and group differ in what the table shows of them; a table given twice counts once."""
+    rows = [f"box,8,all_reduce,{dtype},nccl 2.{version},{inplace},{1 << power},{law(8, 1 << power)}" for dtype in ("half", "float") for version in (19, 21)
+            for inplace in (0, 1) for power in range(10, 24, 2)]
+    table = put("apart.csv", "\n".join(["system,gpus,collective,dtype,library,inplace,bytes,time_us", *rows, ""]))
+    answer = json_of("fit", table, "--kind", "exchange")
+    strict_schema.hold(answer, "fit")
+    told = {(row["variant"], row["element_bytes"]) for row in answer["curves"]}
+    expect(len(answer["curves"]) == len(told) == 8, "each has a row of its own", answer["curves"])
+    twice = json_of("fit", table, table, "--kind", "exchange")
+    expect(twice["curves"] == answer["curves"] and "input_repeated" in [one["code"] for one in twice["warnings"]], "given twice", twice["warnings"])
+    bare = put("bare.csv", "\n".join(["gpus,collective,bytes,time_us", *(f"8,all_reduce,{1 << power},{law(8, 1 << power)}" for power in range(10, 24, 2)), ""]))
+    strict_schema.hold(json_of("fit", bare, "--kind", "exchange"), "fit")
+    expect("System" not in run("fit", bare, "--kind", "exchange")[1], "no column of nothing")
+
+
 test_page()
 test_ranks()
+test_curves_apart()
 sys.exit(finish())

@@ -154,9 +154,16 @@ static pace_status score_curve(pace_score *score, const exchanges *e, pace_excha
     return PACE_OK;
 }
 
+static void put_name(pace_findings *out, const char *name) {
+    if (*name) pace_found_cell_text(out, name);
+    else pace_found_cell_number(out, NAN);
+}
+
 static void put_names(pace_findings *out, const pace_exchange_curve *curve) {
-    pace_found_cell_text(out, curve->system);
+    put_name(out, curve->system);
     pace_found_cell_text(out, pace_collective_rows[curve->collective].name);
+    put_name(out, curve->variant);
+    pace_found_cell_number(out, curve->element_bytes > 0 ? (double)curve->element_bytes : NAN);
     pace_found_cell_number(out, curve->ranks_per_node * curve->nodes);
 }
 
@@ -179,8 +186,9 @@ static pace_status put_curve(pace_findings *out, const exchanges *e, pace_exchan
 static pace_status put_curves(pace_findings *out, const exchanges *e) {
     static const pace_column columns[] = {
         {"system", "System", PACE_SHOW_TEXT},    {"collective", "Collective", PACE_SHOW_TEXT},
+        {"variant", "Variant", PACE_SHOW_TEXT},  {"element_bytes", "Element B", PACE_SHOW_INT},
         {"ranks", "Ranks", PACE_SHOW_INT},       {"nodes", "Nodes", PACE_SHOW_INT},
-        {"sizes", "Sizes", PACE_SHOW_INT},       {"probes", "Probes", PACE_SHOW_INT},
+        {"sizes", "Sizes", PACE_SHOW_INT},       {"probes", NULL, PACE_SHOW_INT},
         {"held_out", "Held out", PACE_SHOW_INT}, {"mape", "MAPE", PACE_SHOW_SHARE},
         {"largest", "Largest", PACE_SHOW_SHARE}, {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
     };
@@ -208,6 +216,8 @@ static void put_saturating_curves(pace_findings *out, const exchanges *e) {
     static const pace_column columns[] = {
         {"system", "System", PACE_SHOW_TEXT},
         {"collective", "Collective", PACE_SHOW_TEXT},
+        {"variant", "Variant", PACE_SHOW_TEXT},
+        {"element_bytes", "Element B", PACE_SHOW_INT},
         {"ranks", "Ranks", PACE_SHOW_INT},
         {"floor_us", "Floor µs", PACE_SHOW_REAL},
         {"from_log2_bytes", NULL, PACE_SHOW_REAL},

@@ -3,12 +3,13 @@
 #include "report/engines.h"
 #include "ask/rows/row_kinds.h"
 #include "report/predict/report_rows.h"
+#include "source/inputs.h"
 #include "report/show_findings.h"
 #include "report/predict/unread_columns.h"
 
-static pace_status learn(const pace_row_kind *kind, void *state, const char *const *paths, size_t count,
+static pace_status learn(const pace_row_kind *kind, void *state, const pace_paths *paths,
                          const pace_rows_options *options) {
-    for (size_t i = 0; i < count; i++) PACE_TRY(pace_row_kind_read_file(kind, state, paths[i]));
+    for (size_t i = 0; i < paths->count; i++) PACE_TRY(pace_row_kind_read_file(kind, state, paths->items[i]));
     PACE_TRY(kind->learn(state, NULL, NULL));
     return options->fit_path ? kind->save(state, options->fit_path) : PACE_OK;
 }
@@ -17,6 +18,7 @@ typedef struct {
     const pace_row_kind *kind;
     void *state;
     size_t tables;
+    pace_warnings warnings;
 } fitted;
 
 static pace_status warn_of_unread(pace_report *report, const fitted *f) {
@@ -33,6 +35,7 @@ static pace_status warn_of_unread(pace_report *report, const fitted *f) {
 
 static pace_status build(pace_report *report, void *context) {
     const fitted *f = context;
+    pace_report_warn_all(report, &f->warnings);
     pace_findings findings = {0};
     for (size_t i = 0; i < f->tables; i++) {
         pace_row_table table = f->kind->table(f->state, i);
@@ -46,11 +49,16 @@ static pace_status build(pace_report *report, void *context) {
 
 pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *const *paths, size_t count,
                                   const pace_rows_options *options) {
-    fitted f = {.kind = kind, .tables = count};
+    fitted f = {.kind = kind};
+    pace_paths once = {0};
     pace_status status = kind->open(&f.state, options);
-    if (status == PACE_OK) status = learn(kind, f.state, paths, count, options);
+    if (status == PACE_OK) status = pace_paths_of_tables(&once, &f.warnings, paths, count);
+    f.tables = once.count;
+    if (status == PACE_OK) status = learn(kind, f.state, &once, options);
     if (status == PACE_OK) status = pace_report_build(out, "fit", kind->title ? kind->title : "Fit", build, &f);
     kind->close(f.state);
+    pace_paths_free(&once);
+    pace_warnings_free(&f.warnings);
     return status;
 }
 
