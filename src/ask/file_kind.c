@@ -85,6 +85,7 @@ static const file_kind *kind_of_text(const char *head, const char *path) {
     const char *own = strstr(head, "\"schema\": \"paceline.");
     if (pace_starts(head, "PACEFIT")) return &fit;
     if (pace_has_suffix(path, ".onnx")) return &of_holding[PACE_HOLDS_MODEL];
+    if (own && strstr(own, "-fit/")) return &fit;
     if (own) return strstr(own, "paceline.overheads") == strstr(own, "paceline.") ? &overheads : &answer;
     if (pace_starts(head, "devices:") || pace_starts(head, "machines:")) return &devices;
     pace_log_kind kind = pace_log_kind_of(head);
@@ -141,7 +142,7 @@ static bool explain(const char *text, const char *verb, const char *option, cons
 pace_status pace_explain_input(pace_status status, const pace_question *question) {
     char message[1024];
     const char *verb = question->verb->name;
-    if (status != PACE_E_INPUT) return status;
+    if (status != PACE_E_INPUT && status != PACE_E_LIMIT) return status; /* too large for what it is taken for */
     pace_snprintf(message, sizeof message, "%s", pace_message_marked());
     for (size_t i = 0; i < question->inputs.count; i++)
         if (explain(question->inputs.items[i], verb, NULL, message)) return status;

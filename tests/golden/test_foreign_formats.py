@@ -114,6 +114,25 @@ def own_kinds(folder):
             (made["store"], "history", "store of results"), (made["k.fit"], "fit", "fit"), (made["answer"], "learn", "answer of this program"), (made["costs"], "overheads learn", "host overheads"))
 
 
+def check_fits_of_other_kinds(folder):
+    """A fit of another kind than the question's is named by its kind; what is no fit is named by what it is."""
+    kernels, curves, table = (os.path.join(folder, name) for name in ("k.fit", "x.fit", "x.csv"))
+    with open(table, "w") as file:
+        file.write("gpus,collective,bytes,time_us\n" + "".join(f"8,all_reduce,{1 << power},{20 + (1 << power) / 1e5}\n" for power in range(10, 24, 2)))
+    expect(run("fit", table, "--kind", "exchange", "-o", curves, "-q")[0] == 0, "fit")
+    jobs = os.path.join(SOURCE, "tests", "data", "jobs_synthetic.csv.gz")
+    exchange = ("predict", "--kind", "exchange", "--on", "dgx-h100", "--bytes", "1M")
+    for words, path, found, wanted in ((exchange, kernels, "kernel", "exchange"), (("tune", "--on", "dgx-h100"), kernels, "kernel", "exchange"),
+                                       (("fleet", jobs), kernels, "kernel", "job"), (("fleet", jobs), curves, "exchange", "job"),
+                                       (("predict", "--rows", table, "--kind", "exchange"), kernels, "kernel", "exchange")):
+        code, _, err = run(*words, "--fit", path)
+        expect_line(code, err, 2, "--fit", path, f"of kind {found}", f"one of kind {wanted}")
+    trace = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
+    for words in (("plan", "gpt2", "--on", "dgx-h100", "--fit", trace), ("predict", "gpt2", "--on", "dgx-h100", "--fit", trace), ("tune", trace)):
+        code, _, err = run(*words)
+        expect_line(code, err, 3, "another kind (trace of a profiler)")
+
+
 def check_own_kinds(folder):
     demo = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
     for path, read_by, what in own_kinds(folder):
@@ -130,6 +149,7 @@ def check_own_kinds(folder):
             at_hand = {"train": "description of a model", **dict.fromkeys(("machines", "on", "nodes", "joined"), "description of" if path.endswith("d.txt") else what)}
             expect_line(code, err, 3, path, at_hand[door] if door in at_hand else what if "no times" not in err and ": is a table" not in err else ": ")
             expect(out == "", door, path, out[:200])
+    check_fits_of_other_kinds(folder)
     empty = os.path.join(folder, "nothing")
     open(empty, "w").close()
     for words in (("analyze", empty), ("fleet", empty), ("predict", "--rows", empty)):

@@ -1,4 +1,5 @@
 #include "ask/fleet/job_assume.h"
+#include "ask/predict/predict_fits.h"
 #include "fleet/job_fit.h"
 
 /* A fit knows what its rows ran on where they did not say. */
@@ -9,6 +10,7 @@ static pace_status set(pace_job_setting *out, const pace_job_catalog *catalog, c
     if (assume->fit_path && assume->efficiency)
         return pace_fail(PACE_E_USAGE,
                          PACE_FIELD "fit and " PACE_FIELD "efficiency both say what jobs reach: expected one of them");
+    if (assume->fit_path) PACE_TRY(pace_predict_fit_of_kind(assume->fit_path, "job"));
     if (assume->fit_path) PACE_TRY(pace_job_fit_load(&fit, assume->fit_path));
     if (!words.on && *fit.machine) words.on = fit.machine;
     PACE_TRY(pace_job_setting_parse(out, catalog, &words));

@@ -1,4 +1,5 @@
 #include "ask/predict/exchange_asked.h"
+#include "ask/predict/predict_fits.h"
 #include "ask/rows/exchange_stack.h"
 #include "ask/rows/fit_system.h"
 #include "base/print.h"
@@ -27,6 +28,7 @@ static pace_status load_fit(pace_exchange_asked *a, const pace_exchange_options 
     if (word)
         return pace_fail(PACE_E_USAGE, "fit: has no effect on %s '%.40s': measured curves are of what was chosen",
                          options->algorithm ? "algorithm" : "protocol", word);
+    PACE_TRY(pace_predict_fit_of_kind(options->fit_path, "exchange"));
     PACE_TRY(pace_exchange_fit_load(&a->fit, options->fit_path));
     return pace_fit_system_of(&a->system, &a->fit, options->context->catalog, &a->exchange.machine, true);
 }

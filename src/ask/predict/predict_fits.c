@@ -58,11 +58,8 @@ pace_status pace_predict_fit_of_kind(const char *path, const char *kind) {
         found = documents[number].kind;
     }
     if (strcmp(found, kind) == 0) return PACE_OK;
-    return pace_fail(
-        PACE_E_USAGE,
-        "fit: %s is a fit of kind %s, and the table's rows are of kind %s: expected a fit of these, or " PACE_FIELD
-        "kind %s",
-        path, found, kind, found);
+    return pace_fail(PACE_E_USAGE, "fit: %s is a fit of kind %s: expected one of kind %s, of which the question is",
+                     path, found, kind);
 }
 
 pace_status pace_predict_fits_open(pace_predict_fits *out, const pace_words *files) {
@@ -70,6 +67,8 @@ pace_status pace_predict_fits_open(pace_predict_fits *out, const pace_words *fil
     for (size_t i = 0; i < files->count; i++) {
         char first;
         PACE_TRY(first_of(&first, files->items[i]));
+        if (first != '{' && first != 'P')
+            return pace_fail(PACE_E_INPUT, "%s: expected a fit as paceline fit writes it", files->items[i]);
         PACE_TRY(first == '{' ? add_document(out, files->items[i]) : PACE_PUSH(&out->kernels, files->items[i]));
     }
     return PACE_OK;
