@@ -1,5 +1,6 @@
 """`plan --from`: files of Megatron-LM, torchtitan, DeepSpeed, Hugging Face and NeMo; yours and each change take what `predict` says, and no value of a field is better."""
 import json
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -199,7 +200,21 @@ def test_no(folder):
     expect(code == 2 and "expected one machine" in err, "two machines", err)
 
 
+def test_beside_the_fastest(folder):
+    """Yours against the fastest: longer by what the times say, as fast, or against nothing where nothing can run."""
+    script = folder / "run.sh"
+    text = "torchrun pretrain_gpt.py --tensor-model-parallel-size {} --num-layers 12 --hidden-size 768 --num-attention-heads 12 --seq-length 1024 " \
+           "--micro-batch-size 1 --global-batch-size 64 --bf16 --use-distributed-optimizer --vocab-size 50257 --max-position-embeddings 1024"
+    for sharded, fixed, wanted in ((2, (), r"takes \S+ \wµ?s, [0-9.]+ % longer than the fastest"), (1, ("tp=1", "micro_batch=1", "zero_stage=1", "pp=1", "recompute=none"), "as the fastest does"),
+                                   (2, ("tp=8",), r"takes [0-9.]+ \w+\.$")):
+        script.write_text(text.format(sharded))
+        _, out, err = run("plan", "--on", "dgx-h100", "--from", str(script), *(word for one in fixed for word in ("--set", one)), "-f", "json", "-q")
+        yours = [one for one in json.loads(out)["summary"] if one.startswith("Yours")]
+        expect(len(yours) == 1 and re.search(wanted, yours[0]), fixed, yours, err)
+
+
 with tempfile.TemporaryDirectory() as name:
+    test_beside_the_fastest(Path(name))
     test_files(Path(name))
     test_cannot_run(Path(name))
     test_forms(Path(name))

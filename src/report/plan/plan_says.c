@@ -335,10 +335,16 @@ static void say_yours(pace_node *root, const pace_plan_asked *a, const pace_plan
                                *a->yours_refused ? a->yours_refused : "the devices or the batch do not divide by it");
         return;
     }
-    double fastest_s = best->choices.count ? best->choices.items[0].time_s.median : yours->time_s.median;
-    pace_node_sentence(root, true, "Yours (%s: %s) takes %s, %.1f %% longer than the fastest.", a->file.launcher,
-                       config, pace_show_ns(pace_ns(yours->time_s.median)).text,
-                       100 * (yours->time_s.median / fastest_s - 1));
+    char beside[64] = "";
+    if (best->choices.count) {
+        double more = yours->time_s.median / best->choices.items[0].time_s.median - 1;
+        if (fabs(more) < 0.0005) pace_snprintf(beside, sizeof beside, ", as the fastest does");
+        else
+            pace_snprintf(beside, sizeof beside, ", %.1f %% %s than the fastest", 100 * fabs(more),
+                          more > 0 ? "longer" : "less");
+    }
+    pace_node_sentence(root, true, "Yours (%s: %s) takes %s%s.", a->file.launcher, config,
+                       pace_show_ns(pace_ns(yours->time_s.median)).text, beside);
 }
 
 static void say_batch(pace_report *report, const pace_plan_asked *a) {
