@@ -107,7 +107,9 @@ static pace_status apply(pace_editing *e) {
         all += fused;
     }
     if (all) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "fuse_update: %s: no annotated step of an optimizer has two kernels",
+    return pace_fail(PACE_E_INPUT,
+                     "fuse_update: %s: no step of an optimizer runs two kernels on the device: it is one already, on "
+                     "the host, or not marked (Optimizer.step)",
                      e->ranks[0].name);
 }
 

@@ -7,7 +7,8 @@ import tempfile
 
 from checks import expect, finish, run
 
-CASES = (("llama3-8b", "h100-sxm", "amp_bf16"), ("llama3-8b", "v100-sxm2-32", "fp32"), ("gpt2", "h100-sxm", "fp32"), ("resnet50", "h100-sxm", "fp32"))
+CASES = (("llama3-8b", "h100-sxm", "amp_bf16"), ("llama3-8b", "v100-sxm2-32", "fp32"), ("gpt2", "h100-sxm", "fp32"), ("resnet50", "h100-sxm", "fp32"),
+         ("gpt2", "gaudi2", "amp_bf16"), ("resnet50", "tpu-v5p", "amp_bf16"))
 
 
 def step(model, on, *settings):
@@ -36,4 +37,8 @@ adapted = [step("llama3-8b", "h100-sxm", "lora=8", *words)["values"]["step.media
 expect(adapted[0] == adapted[1], "frozen weights lie in bf16", adapted)
 spoken = " ".join(step("llama3-8b", "h100-sxm")["summary"])
 expect("amp_bf16" in spoken and "precision=fp32" in spoken, "the answer says it", spoken)
+spoken = " ".join(step("gpt2", "gaudi2")["summary"])
+expect("amp_bf16" in spoken and "no rate of gaudi2 in fp32" in spoken and "parameters" not in spoken, "a device without fp32", spoken)
+infers = step("gpt2", "tpu-v5p", "mode=inference")["values"]["step.median_s"]
+expect(infers == step("gpt2", "tpu-v5p", "mode=inference", "precision=amp_bf16")["values"]["step.median_s"], "inference", infers)
 finish()

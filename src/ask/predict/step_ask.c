@@ -87,9 +87,12 @@ pace_run_precision pace_step_usual_precision(const pace_frameworks *frameworks, 
     single.config.precision = asked->framework->precision;
     bool trains = asked->config.mode == PACE_TRAINING,
          half = device && !device->is_cpu && device->flop_per_s[PACE_BF16] > 0;
-    if (!trains || !half || asked->framework->precision != PACE_RUN_FP32 || asked->model->recorded ||
-        pace_model_total(asked->model, &single.config).parameters < frameworks->mixed_parameters)
+    if (!half || asked->framework->precision != PACE_RUN_FP32 || asked->model->recorded)
         return half_of(device, (pace_run_precision)single.config.precision);
+    bool has_single = device->flop_per_s[PACE_FP32] > 0;
+    if (has_single &&
+        (!trains || pace_model_total(asked->model, &single.config).parameters < frameworks->mixed_parameters))
+        return PACE_RUN_FP32;
     return pace_step_autocast(&single);
 }
 

@@ -269,8 +269,13 @@ static void put_precision(pace_node *root, const pace_step_asked *step) {
                            "times as fast with --set precision=%s.",
                            step->asked.framework->name, now == PACE_TF32 ? ", most of it in TF32" : "", rate / single,
                            pace_config_word(&half, "precision"));
-    else if (step->precision_unsaid && step->asked.framework->precision == PACE_RUN_FP32 &&
-             step->asked.config.precision != PACE_RUN_FP32)
+    bool other = step->precision_unsaid && step->asked.framework->precision == PACE_RUN_FP32 &&
+                 step->asked.config.precision != PACE_RUN_FP32;
+    if (other && !(step->asked.device->flop_per_s[PACE_FP32] > 0))
+        pace_node_sentence(root, true,
+                           "Nobody said a precision: this is %s, for the catalogue has no rate of %s in fp32.",
+                           pace_config_word(&step->asked.config, "precision"), step->asked.device->name);
+    else if (other)
         pace_node_sentence(root, true,
                            "Nobody said a precision: this is %s, as models of so many parameters are trained; "
                            "--set precision=fp32 says otherwise.",
