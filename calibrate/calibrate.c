@@ -420,9 +420,45 @@ static pace_status fail_missing(const calibration *c) {
     return *text ? pace_fail(PACE_E_MISSING, "%s", text) : PACE_OK;
 }
 
+static bool measures(const calibration *c, const char *family) {
+    for (size_t i = 0; i < c->sweep.points.count; i++)
+        if (strcmp(c->sweep.points.items[i].family, family) == 0) return true;
+    return false;
+}
+
+/* What an entry needs that is neither in the table nor measured now is said before hours of measuring. */
+static pace_status check_entry(const calibration *c) {
+    static const char *const families[] = {"memory", "gemm"};
+    pace_measured_device found;
+    if (!c->options->entry_path) return PACE_OK;
+    pace_measured_device_make(&found, &c->rows, &c->facts, c->device, c->known);
+    for (int products = 0; products < 2; products++)
+        if (!measures(c, families[products]) && !pace_measured_has(&found, products))
+            return pace_fail(PACE_E_USAGE,
+                             "entry: a device entry needs rows of the families gemm and memory: expected " PACE_FIELD
+                             "family with %s, or a table (" PACE_FIELD "output) that has them",
+                             families[products]);
+    return PACE_OK;
+}
+
+/* A fit takes rows of one device's name for those of one device. */
+static pace_status note_other_threads(calibration *c) {
+    size_t others = 0;
+    for (size_t i = 0; i < c->rows.rows.count; i++) others += c->rows.rows.items[i].threads != c->threads;
+    if (!others) return PACE_OK;
+    return note(c,
+                "The table also has %zu rows of %s with other numbers of threads than %d, which a fit does not tell "
+                "apart: --name keeps them apart.",
+                others, c->device, c->threads);
+}
+
 static pace_status measure_and_write(calibration *c) {
+    bool begins = !c->options->rows_path || access(c->options->rows_path, F_OK) != 0;
     if (!is_measurable(c)) PACE_TRY(fail_missing(c));
+    if (begins) PACE_TRY(check_entry(c)); /* before there is a table */
     PACE_TRY(pace_rows_file_open(&c->rows, c->options->rows_path, c->device));
+    PACE_TRY(check_entry(c));
+    PACE_TRY(note_other_threads(c));
     PACE_TRY(measure_all(c));
     return write_entry(c);
 }

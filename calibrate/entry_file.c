@@ -148,10 +148,15 @@ static void put_entry(const writer *w, const pace_measured_device *measured, con
     fprintf(w->file, "    source: \"%s\"\n    confidence: %s\n", how, w->confidence);
 }
 
-pace_status pace_entry_file_write(const char *path, const pace_measured_device *device, const char *how) {
+bool pace_measured_has(const pace_measured_device *device, bool products) {
     bool rates = false;
     for (int i = 0; i < PACE_PRECISIONS; i++) rates |= device->device.flop_per_s[i] > 0;
-    if (!rates || !(device->device.memory_bytes_per_s > 0))
+    return products ? rates : device->device.memory_bytes_per_s > 0;
+}
+
+pace_status pace_entry_file_write(const char *path, const pace_measured_device *device, const char *how) {
+    bool rates = pace_measured_has(device, true);
+    if (!rates || !pace_measured_has(device, false))
         return pace_fail(PACE_E_MISSING,
                          "%s: a device entry needs rows of the families gemm and memory; there are none of %s", path,
                          rates ? "memory" : "gemm");

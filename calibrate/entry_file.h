@@ -15,6 +15,9 @@ typedef struct {
 void pace_measured_device_make(pace_measured_device *out, const pace_rows_file *rows, const pace_device_facts *facts,
                                const char *name, const pace_device *known);
 
+/** Whether the rows give rates of products, or else of memory, which an entry needs. */
+bool pace_measured_has(const pace_measured_device *device, bool products);
+
 /** Writes it: whole or not at all. `how` says what was measured, when and on what. PACE_E_MISSING when there is no rate
  * of products or none of memory, PACE_E_IO. */
 pace_status pace_entry_file_write(const char *path, const pace_measured_device *device,

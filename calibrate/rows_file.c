@@ -54,10 +54,10 @@ static size_t make_key(char *key, size_t size, const pace_point *point, const ch
     return used + put_sizes(key + used, size - used, point);
 }
 
-static pace_status remember(pace_rows_file *rows, const pace_measured_row *row, int threads) {
+static pace_status remember(pace_rows_file *rows, const pace_measured_row *row) {
     char key[LONGEST_ROW];
     pace_name name;
-    size_t length = make_key(key, sizeof key, &row->point, pace_names_text(&rows->names, row->source), threads);
+    size_t length = make_key(key, sizeof key, &row->point, pace_names_text(&rows->names, row->source), row->threads);
     PACE_TRY(pace_names_add(&name, &rows->names, key, length));
     while (rows->row_of_name.count <= name) PACE_TRY(PACE_PUSH(&rows->row_of_name, 0));
     PACE_TRY(PACE_PUSH(&rows->rows, *row));
@@ -113,7 +113,8 @@ static pace_status read_row(pace_rows_file *rows, char *const *cells, const char
     row.best_s = 1e-6 * best_us;
     PACE_TRY(pace_names_add(&row.source, &rows->names, cells[SOURCE], strlen(cells[SOURCE])));
     rows->kept++;
-    return remember(rows, &row, (int)threads);
+    row.threads = (int)threads;
+    return remember(rows, &row);
 }
 
 /* Splits at commas; the number of cells, which may be more than CELLS. */
@@ -242,8 +243,12 @@ static size_t make_line(char *line, size_t size, const pace_point *point, const 
 pace_status pace_rows_file_add(pace_rows_file *rows, const pace_point *point, const pace_row_origin *origin,
                                const pace_measurement *measurement) {
     char line[LONGEST_ROW];
-    pace_measured_row row = {*point, 0, measurement->median_s, measurement->best_s, measurement->spread};
+    pace_measured_row row = {.point = *point,
+                             .median_s = measurement->median_s,
+                             .best_s = measurement->best_s,
+                             .spread = measurement->spread,
+                             .threads = origin->threads};
     PACE_TRY(pace_names_add(&row.source, &rows->names, origin->source, strlen(origin->source)));
     if (rows->file >= 0) PACE_TRY(write_whole(rows, line, make_line(line, sizeof line, point, origin, measurement)));
-    return remember(rows, &row, origin->threads);
+    return remember(rows, &row);
 }

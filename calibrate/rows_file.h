@@ -18,6 +18,7 @@ typedef struct {
     pace_point point;
     pace_name source;
     double median_s, best_s, spread;
+    int threads;
 } pace_measured_row;
 
 typedef struct {

@@ -118,14 +118,14 @@ def test_entry_takes_its_place(folder):
 
 def test_interrupted(folder):
     """What was measured is kept; without the entry that was asked for, the answer is no."""
-    interrupt(folder / "rows.csv", [], 0)
-    interrupt(folder / "others.csv", ["-e", folder / "box.yaml"], 1)
+    interrupt(folder / "rows.csv", "elementwise", [], 0)
+    interrupt(folder / "others.csv", "memory,gemm", ["-e", folder / "box.yaml"], 1)
     assert not (folder / "box.yaml").exists()
 
 
-def interrupt(table, more, status):
+def interrupt(table, family, more, status):
     process = subprocess.Popen(
-        [PACELINE, "calibrate", "--family", "elementwise", "--threads", "1", "-o", table, "--format", "json"]
+        [PACELINE, "calibrate", "--family", family, "--threads", "1", "-o", table, "--format", "json"]
         + more,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -155,12 +155,23 @@ def test_refused(folder):
         (2, "--name", ["--quick", "--name", "a b"]),
         (3, "no table of calibrate", ["--quick", "--family", "reduction", "-o", other]),
         (3, "cannot be opened", ["--quick", "--family", "reduction", "-o", folder / "no" / "rows.csv"]),
-        (4, "gemm", ["--quick", "--family", "reduction", "-e", folder / "device.yaml"]),
+        (2, "gemm", ["--quick", "--family", "reduction", "-e", folder / "device.yaml"]),
     ]
     for code, word, words in cases:
         done = run("calibrate", *words, expect=code)
         assert word in done.stderr and done.stderr.count("\n") == 1, (words, done.stderr)
     assert other.read_text() == "a,b\n1,2\n" and not (folder / "device.yaml").exists()
+
+
+def test_said_before(folder):
+    """An entry that cannot be written is refused before anything is measured; rows of other threads in one table are named."""
+    table = os.path.join(folder, "threads.csv")
+    for wanted in (("--family", "softmax"), ("--family", "softmax,memory"), ("--family", "gemm")):
+        done = run("calibrate", "--quick", *wanted, "-o", table, "-e", os.path.join(folder, "never.yaml"), expect=2)
+        assert "needs rows of the families gemm and memory" in done.stderr and not os.path.exists(table), done.stderr
+    said = [run("calibrate", "--quick", "--family", "softmax", "-o", table, "--name", "box", "--threads", n, "-f", "json").stdout for n in (1, 2)]
+    notes = [" ".join(json.loads(one)["notes"]) for one in said]
+    assert "other numbers of threads" not in notes[0] and f"{len(rows_of(table)) // 2} rows of box" in notes[1], notes
 
 
 def test_without_modules(folder):
@@ -181,7 +192,7 @@ def main():
     test_list()
     tests = (test_rows_and_resume, test_rows_are_questions, test_every_operation_is_a_question, test_entry_takes_its_place,
              test_interrupted)
-    for test in (*tests, test_refused, test_without_modules):
+    for test in (*tests, test_refused, test_said_before, test_without_modules):
         with tempfile.TemporaryDirectory() as folder:
             test(Path(folder))
     return 0
