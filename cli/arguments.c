@@ -48,9 +48,24 @@ bool cli_is_slip(const char *word, const char *name) {
     return pace_word_edits(word, name) <= (length < 6 ? 1 : length / 3);
 }
 
+/* "--json" for "--format json", "-fjson" and "-qf": what was meant. */
+static bool unknown_form(const pace_verb *verb, const char *word) {
+    size_t number;
+    bool has_format = find(verb, "--format", strlen("--format")) != NULL;
+    if (has_format && pace_option_word_find(&number, verb->name, "format", word + 2) == PACE_OK)
+        cli_say("paceline %s: unknown option '%.80s' (did you mean --format %s?)", verb->name, word, word + 2);
+    else if (word[1] != '-' && find(verb, word, 2))
+        cli_say(
+            "paceline %s: unknown option '%.80s': expected a blank behind %.2s, before its value or the next option",
+            verb->name, word, word);
+    else return false;
+    return true;
+}
+
 static bool unknown(const pace_verb *verb, const char *word) {
     const pace_option *option;
     char nearest[64] = "--help", name[64];
+    if (strlen(word) > 2 && unknown_form(verb, word)) return false;
     for (size_t i = 0; (option = pace_option_at(verb->name, i)); i++)
         if (pace_word_edits(word, cli_option_name(name, option)) < pace_word_edits(word, nearest))
             memcpy(nearest, name, sizeof nearest);

@@ -127,7 +127,7 @@ pace_status pace_question_set_number(pace_question *question, const char *field,
     PACE_TRY(find(&option, &value, question, field));
     if (option->type != PACE_OPTION_NUMBER) return pace_fail(PACE_E_USAGE, "%s: is no number", option->name);
     if (!(number >= 0) || number > 1e18)
-        return pace_fail(PACE_E_USAGE, "%s: expected a number of at least 0, found %g", option->name, number);
+        return pace_fail(PACE_E_USAGE, "%s: expected a number from 0 to 1e18, found %g", option->name, number);
     value->said = true;
     value->number = number;
     return PACE_OK;
@@ -152,7 +152,7 @@ pace_status pace_question_set(pace_question *question, const char *field, const 
     case PACE_OPTION_FLAG: return read_flag(&value->said, option, text);
     case PACE_OPTION_NUMBER:
         if (!read_number(&number, option, text) || !(number >= 0) || number > 1e18)
-            return pace_fail(PACE_E_USAGE, "%s: expected a number of at least 0%s, found '%.80s'", option->name,
+            return pace_fail(PACE_E_USAGE, "%s: expected a number from 0 to 1e18%s, found '%.80s'", option->name,
                              dimension_of(option) >= 0 ? ", with or without its unit" : "", text);
         return pace_question_set_number(question, field, number);
     default: return (strcmp(option->name, "set") == 0 ? add_settings : add_text)(value, option, text);

@@ -5,7 +5,7 @@ import os
 import subprocess
 import tempfile
 
-from checks import PACELINE, expect, finish
+from checks import PACELINE, expect, finish, run
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-unknown-words-")
 ON = "v100-sxm2-16*1 nodes=2 net=20Gb/s"
@@ -54,4 +54,8 @@ for name in ("dgx-a100", "DGX A100", "p4d.24xlarge", "dgx-1-v100", "DGX H100"):
     one, = ask("step", "device,model,gpus,micro_batch,framework", [[name, "resnet50", 8, 64, "pytorch"]])
     other, = ask("step", "machine,model,gpus,micro_batch,framework", [[name, "resnet50", 8, 64, "pytorch"]])
     expect(float(one["predicted"]) > 0 and one["predicted"] == other["predicted"], name, one, other)
+for words, said in ((("--json",), "--format json"), (("--csv",), "--format csv"), (("-fjson",), "--format json"), (("-qf", "json"), "behind -q"), (("-o/tmp/x",), "behind -o"),
+                    (("--top", "-1"), "from 0 to 1e18"), (("--rank", "9" * 20), "from 0 to 1e18")):
+    code, _, err = run("analyze", "trace.json", *words)
+    expect(code == 2 and said in err and err.count("\n") == 1, words, code, err)
 finish()

@@ -25,8 +25,8 @@ typedef struct {
 } pace_scaling_input;
 
 /** Opens a model by name or file, a trace or an execution trace of one worker. `settings` are a model's. `samples` of a
- * step of a trace are inferred where 0; `devices` holds the device that it was recorded on. Errors: PACE_E_USAGE for several ranks, or settings of a trace; those of the
- * readers. Free with pace_scaling_input_free(). */
+ * step of a trace are inferred where 0; `devices` holds the device that it was recorded on. Errors: PACE_E_USAGE for
+ * several ranks, or settings of a trace; those of the readers. Free with pace_scaling_input_free(). */
 pace_status pace_scaling_input_open(pace_scaling_input *out, const char *name, const pace_device *device,
                                     pace_device_catalog *devices, const pace_scaling_options *options) PACE_MUST_CHECK;
 void pace_scaling_input_free(pace_scaling_input *input);

@@ -256,7 +256,8 @@ pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, const pace_
                          "input",
                          path);
     if (!format->read_graph)
-        return pace_fail(PACE_E_INPUT, "%s: expected a step without times, found a %s", path, format->name);
+        return pace_fail(PACE_E_INPUT, "%s: expected a profiler's or an execution trace, found another file (%s)", path,
+                         format->name);
     PACE_TRY(pace_input_open(&input, path));
     pace_status status = format->read_graph(out, notes, input);
     pace_input_free(input);
