@@ -69,8 +69,7 @@ static double median(const double *values, size_t count) {
     double *sorted = pace_alloc(count, sizeof *sorted);
     if (!sorted) return NAN;
     memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, pace_ascending);
-    double middle = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+    double middle = pace_median(sorted, count);
     pace_free(sorted);
     return middle;
 }

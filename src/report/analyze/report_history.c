@@ -4,6 +4,7 @@
 #include "report/engines.h"
 #include "report/show.h"
 #include "report/table.h"
+#include "source/inputs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,8 +39,8 @@ PACE_TABLE(changes, "changes", "Values that changed, the largest change first", 
            {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(value_row, verdict)});
 
 typedef struct {
-    const char *const *files;
-    size_t file_count;
+    pace_paths files;
+    pace_warnings warnings;
     const pace_results *results;
     const char *series, *path;
     const pace_history_options *options;
@@ -379,42 +380,43 @@ static pace_status build(pace_report *report, void *context) {
     view *v = context;
     pace_series_list list;
     PACE_TRY(pace_history_series(&list, v->results, v->options->series));
-    for (size_t i = 0; i < v->file_count; i++) {
+    for (size_t i = 0; i < v->files.count; i++) {
         struct stat about;
-        pace_report_add_input(report, v->files[i], stat(v->files[i], &about) == 0 ? (uint64_t)about.st_size : 0);
+        const char *file = v->files.items[i];
+        pace_report_add_input(report, file, stat(file, &about) == 0 ? (uint64_t)about.st_size : 0);
     }
+    pace_report_warn_all(report, &v->warnings);
     pace_report_show_rows(report, v->options->rows_shown);
     pace_status status = build_of(pace_report_root(report), v, &list);
     PACE_VEC_FREE(&list);
     return status;
 }
 
-/* Runs of a file that is given twice would count twice. */
 static pace_status check(const char *const *paths, size_t count, const pace_history_options *options) {
     if (options->window == 1)
         return pace_fail(PACE_E_USAGE, "window: expected at least 2 runs, to compare the last with, found 1");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         if (strcmp(paths[i], "-") == 0)
             return pace_fail(PACE_E_USAGE, "expected files of stored results, found standard input");
-        for (size_t k = 0; k < i; k++) {
-            struct stat one, other;
-            if (stat(paths[i], &one) != 0 || stat(paths[k], &other) != 0) continue;
-            if (one.st_dev == other.st_dev && one.st_ino == other.st_ino)
-                return pace_fail(PACE_E_USAGE, "expected files that differ, found %s and %s, which are one", paths[k],
-                                 paths[i]);
-        }
-    }
     return PACE_OK;
+}
+
+/* Runs of a file that is given twice would count twice. */
+static pace_status read_files(view *v, pace_results *results, const char *const *paths, size_t count) {
+    PACE_TRY(pace_paths_of_tables(&v->files, &v->warnings, paths, count));
+    return pace_results_read(results, (const char *const *)v->files.items, v->files.count);
 }
 
 pace_status pace_history(pace_report **out, size_t *missed, const char *const *paths, size_t count,
                          const pace_history_options *options) {
-    pace_results results;
+    pace_results results = {0};
     PACE_TRY(check(paths, count, options));
-    PACE_TRY(pace_results_read(&results, paths, count));
-    view v = {.files = paths, .file_count = count, .results = &results, .options = options};
-    pace_status status = pace_report_build(out, "history", "Answers over time", build, &v);
+    view v = {.results = &results, .options = options};
+    pace_status status = read_files(&v, &results, paths, count);
+    if (status == PACE_OK) status = pace_report_build(out, "history", "Answers over time", build, &v);
     pace_results_free(&results);
+    pace_paths_free(&v.files);
+    pace_warnings_free(&v.warnings);
     *missed = v.missed;
     return status;
 }
