@@ -182,7 +182,7 @@ def test_refused(folder):
     for words, word in (([path], "two traces"), ([path, path, path], "two traces"), ([path, "--rank", "0"], "two traces"),
                         ([path, path, "--fail-on", "5"], "--fail-on"), ([path, path, "--fail-on", "-5%"], "--fail-on"),
                         ([path, path, "--fail-on", "x%"], "--fail-on"), ([path, path, "--format", "perfetto"], "no timeline"),
-                        ([path, path, "--format", "junit"], "--fail-on"), ([path, path, "--stage", "forward"], "--stage")):
+                        ([path, path, "--format", "junit"], "--fail-on"), ([path, "--rank", "3", "--with-rank", "3"], "another than --rank"), ([path, path, "--stage", "forward"], "--stage")):
         code, _, err = run("compare", *words)
         expect_line(code, err, 2, word)
 

@@ -130,6 +130,10 @@ def test_ranks(folder):
     wanted = [os.path.join(folder, f"all.{rank}.et") for rank in range(2)]
     expect([row["path"] for row in answer["files"]] == wanted and all(map(os.path.isfile, wanted)), answer["files"])
     expect(len(answer["inputs"]) == 2, answer["inputs"])
+    for rank in range(2, 9):
+        run("convert", "resnet50", "--set", "dp=2", "-o", os.path.join(folder, f"job.{rank}.et"))
+    code, _, err = run("predict", folder, "--on", "dgx-h100")
+    expect_line(code, err, 2, "files are so many ranks, dgx-h100 has 8 devices", "--simulate")
 
 
 def test_refused(folder):

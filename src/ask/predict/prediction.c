@@ -477,12 +477,25 @@ static pace_status leave_unrated(pace_prediction *p) {
         left_out, recorded->name);
 }
 
+/* Files without times are a rank each. */
+static pace_status check_ranks(const pace_prediction *p) {
+    const pace_scenario *first = &p->scenarios.items.items[0];
+    size_t ranks = p->inputs.forecast.ranks.count;
+    double devices = (double)first->machine.devices * first->machine.nodes;
+    if (p->is_model || p->inputs.is_measured || !first->has_exchange || (double)ranks <= devices) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "%s: %zu files are so many ranks, %s has %.0f devices: expected the files of one run, a larger "
+                     "machine, or " PACE_FIELD "simulate, which tells runs apart",
+                     p->inputs.paths.items[0], ranks, first->machine.name, devices);
+}
+
 pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, size_t path_count,
                                 const pace_predict_options *options) {
     const pace_device *first = p->scenarios.items.items[0].device; /* NULL where traces are as they are */
     PACE_TRY(
         pace_predict_inputs_read(&p->inputs, paths, path_count, first, p->is_model ? &p->step.asked : NULL, options));
     if (!p->is_model) PACE_TRY(pace_predict_inputs_place(&p->inputs, &p->devices, options->from));
+    PACE_TRY(check_ranks(p));
     PACE_TRY(leave_unrated(p));
     for (size_t i = 0; i < p->scenarios.items.count && options->samples == 0; i++)
         p->scenarios.items.items[i].samples = p->inputs.samples;

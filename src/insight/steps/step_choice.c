@@ -42,6 +42,9 @@ static pace_status none_chosen(const pace_step_choice *choice, const pace_marks 
         return pace_fail(PACE_E_USAGE, "%s: %s: expected steps to choose from, found no annotated or repeated step",
                          field, path);
     int64_t first = pace_mark_number(marks, names, 0), last = pace_mark_number(marks, names, count - 1);
+    if (choice->numbers && choice->skip == 0 && first == last)
+        return pace_fail(PACE_E_USAGE, "steps: %s: expected its only step, %" PRId64 ", found '%.80s'", path, first,
+                         choice->numbers);
     if (choice->numbers && choice->skip == 0)
         return pace_fail(PACE_E_USAGE,
                          "steps: %s: expected some of its steps, %" PRId64 " to %" PRId64 ", found '%.80s'", path,

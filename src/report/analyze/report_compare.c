@@ -449,6 +449,9 @@ static pace_status compare_ranks(pace_report **out, size_t *missed, const char *
                                  const pace_compare_options *options) {
     pair of = {0};
     const pace_rank *other;
+    if (options->with_rank == options->reading.rank)
+        return pace_fail(PACE_E_USAGE, "with_rank: expected another than " PACE_FIELD "rank, found %" PRId64 " twice",
+                         options->with_rank);
     PACE_TRY(pace_load_analysis(&of.a, &path, 1, &options->reading));
     of.b = of.a;
     pace_status status = pace_analysis_rank(&other, of.a, "with_rank", options->with_rank);

@@ -55,6 +55,12 @@ TEST(test_numbers_of_labels) {
     done();
 }
 
+TEST(test_only_step) {
+    label((const char *const[]){"ProfilerStep#10", NULL});
+    refuses("1", 0, "steps: a.json: expected its only step, 10, found '1'");
+    done();
+}
+
 TEST(test_places) {
     label((const char *const[]){"train 7", "train 7", "validate", NULL});
     chooses("2:3", 0, 1, 2);

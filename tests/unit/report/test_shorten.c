@@ -124,10 +124,10 @@ TEST(test_paths) {
     } rows[] = {
         {"/data/runs/2024-05-01/before/rank_0.json.gz", "\xe2\x80\xa6/before/rank_0.json.gz"},
         {"runs/a_long_name_of_a_trace_of_rank_17.json.gz", "\xe2\x80\xa6"
-                                                           "e_of_rank_17.json.gz"},
+                                                           "race_of_rank_17.json.gz"},
         {"runs/rank_0.json", "runs/rank_0.json"},
-        {"transformers/bert.py(181): forward of BertLayer", "transformers/be\xe2\x80\xa6"
-                                                            "ertLayer"},
+        {"transformers/bert.py(181): forward of BertLayer", "transformers/ber\xe2\x80\xa6"
+                                                            "rtLayer"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *shown = pace_text_shorten(rows[i].text, 24);
