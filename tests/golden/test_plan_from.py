@@ -213,7 +213,24 @@ def test_beside_the_fastest(folder):
         expect(len(yours) == 1 and re.search(wanted, yours[0]), fixed, yours, err)
 
 
+def test_taken_out(folder):
+    """Flags of the file that the fastest does without are told apart from those that it has with another value."""
+    script = folder / "run.sh"
+    script.write_text("torchrun pretrain_gpt.py --tensor-model-parallel-size 4 --pipeline-model-parallel-size 2 --num-layers 32 --hidden-size 4096 "
+                      "--num-attention-heads 32 --seq-length 4096 --micro-batch-size 2 --global-batch-size 256 --bf16 --use-distributed-optimizer "
+                      "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1 --vocab-size 50257 --lr 1e-4")
+    for fixed in ((), ("--set", "tp=4"), ("--set", "tp=4", "--set", "recompute=full")):
+        code, out, err = run("plan", "--on", "dgx-h100*4", "--from", str(script), *fixed, "-f", "json", "-q")
+        answer = json.loads(out)
+        said = {word for row in answer["launch"] for word in row["line"].split() if word.startswith("--")}
+        note = " ".join(one for one in answer["notes"] if "take out of" in one)
+        gone = set(re.findall(r"--[a-z-]+", note.split(":")[-1]))
+        searched = {"--tensor-model-parallel-size", "--pipeline-model-parallel-size", "--recompute-granularity", "--use-distributed-optimizer"}
+        expect(code == 0 and gone == searched - said, fixed, gone, said, err)
+
+
 with tempfile.TemporaryDirectory() as name:
+    test_taken_out(Path(name))
     test_beside_the_fastest(Path(name))
     test_files(Path(name))
     test_cannot_run(Path(name))

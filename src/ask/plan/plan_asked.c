@@ -5,6 +5,7 @@
 #include "ask/plan/plan_words.h"
 #include "ask/plan/plan_yours.h"
 #include "base/order.h"
+#include "base/print.h"
 #include "model/model_settings.h"
 
 #include <math.h>
@@ -197,18 +198,48 @@ static pace_status find_loosened(pace_plan_asked *a, const char *name) {
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
-static pace_status find_launch(pace_plan_asked *a) {
-    const pace_plan_place *best = pace_plan_chosen(a);
-    if (!best) return PACE_OK;
-    const pace_step_case *one = &best->step.asked;
-    double ranks = pace_config_ranks(&best->choices.items[0].candidate.config), node = best->machine.devices;
-    const pace_launching launch = {.config = &best->choices.items[0].candidate.config,
+static pace_status lines_of(pace_texts *out, pace_plan_asked *a, const pace_plan_place *place,
+                            const pace_config *config) {
+    const pace_step_case *one = &place->step.asked;
+    double ranks = pace_config_ranks(config), node = place->machine.devices;
+    const pace_launching launch = {.config = config,
                                    .framework = one->framework->name,
                                    .nodes = ceil(ranks / node),
                                    .devices_of_node = fmin(ranks, node),
-                                   .layers = best->layers,
+                                   .layers = place->layers,
                                    .sequence = pace_model_sequence(one->model, &one->config)};
-    return pace_launch_lines(&a->launcher, &a->launch, a->options->context->catalog, &launch);
+    return pace_launch_lines(&a->launcher, out, a->options->context->catalog, &launch);
+}
+
+static bool sets(const pace_texts *lines, const char *line, size_t key) {
+    for (size_t i = 0; i < lines->count; i++)
+        if (strncmp(lines->items[i], line, key) == 0 && strcspn(lines->items[i], " =") == key) return true;
+    return false;
+}
+
+/* What yours would say and the fastest does not: it would stay where only the fastest's lines are put in. */
+static pace_status find_taken_out(pace_plan_asked *a, const pace_texts *yours) {
+    for (size_t i = 0; i < yours->count; i++) {
+        const char *line = yours->items[i];
+        char key[96];
+        size_t length = strcspn(line, " =");
+        if (line[0] == ' ' || line[0] == '#' || sets(&a->launch, line, length)) continue;
+        pace_snprintf(key, sizeof key, "%.*s", (int)length, line);
+        PACE_TRY(pace_texts_add(&a->taken_out, key));
+    }
+    return PACE_OK;
+}
+
+static pace_status find_launch(pace_plan_asked *a) {
+    const pace_plan_place *best = pace_plan_chosen(a);
+    pace_texts yours = {0};
+    if (!best) return PACE_OK;
+    PACE_TRY(lines_of(&a->launch, a, best, &best->choices.items[0].candidate.config));
+    if (!a->options->from || a->stopped) return PACE_OK;
+    pace_status status = lines_of(&yours, a, best, &a->yours.candidate.config);
+    if (status == PACE_OK) status = find_taken_out(a, &yours);
+    pace_texts_free(&yours);
+    return status;
 }
 
 /* The schedule of the fastest, where it has a pipeline small enough to be looked at. */
@@ -279,6 +310,7 @@ void pace_plan_asked_free(pace_plan_asked *asked) {
     PACE_VEC_FREE(&asked->places, &asked->changes, &asked->together.shares, &asked->set);
     pace_launcher_settings_free(&asked->file);
     pace_texts_free(&asked->launch);
+    pace_texts_free(&asked->taken_out);
     pace_predict_fits_free(&asked->fits);
     pace_device_catalog_free(&asked->devices);
 }

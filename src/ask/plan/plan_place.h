@@ -106,6 +106,7 @@ typedef struct {
     bool stopped;                       /* before all was searched and answered */
     const char *launcher; /* what the best configuration is told to; borrowed from the catalogue; NULL = nothing fits */
     pace_texts launch;
+    pace_texts taken_out;   /* of a file of yours: what its lines would set and these do not */
     pace_analysis *picture; /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */
     double stretch;         /* how many times as long as its turns alone that is drawn */
     pace_plan_together together;

@@ -371,6 +371,10 @@ static void put_launch(pace_node *root, const pace_plan_asked *a) {
     pace_snprintf(title, sizeof title, "The fastest, told to %.40s", a->launcher);
     pace_node *table = pace_open_table_as(root, &launch_table, 0, title);
     for (size_t i = 0; i < a->launch.count; i++) pace_table_put(table, &(launch_row){a->launch.items[i]});
+    char list[400] = "";
+    for (size_t i = 0; i < a->taken_out.count; i++) pace_list(list, sizeof list, ", ", "%s", a->taken_out.items[i]);
+    if (*list)
+        pace_node_note(root, "Besides, take out of %s, or what stands there for it: %s.", a->options->from, list);
 }
 
 typedef struct {
