@@ -4,6 +4,7 @@
 #include "cost/quantise.h"
 #include "cost/roofline.h"
 #include "cost/timed_ops.h"
+#include "step/op_edit.h"
 
 #include <math.h>
 #include <string.h>
@@ -162,10 +163,16 @@ double pace_cost_start_share(const pace_cost *cost, const pace_device *device, c
     return formula_parts(&parts, cost, device, op) ? parts.fixed_s / pace_cost_parts_s(&parts) : 0;
 }
 
-/* The roofline is a bound from below. */
+/* The roofline is a bound from below. A few operations in a precision that a device has no rate for, and that move
+ * nothing, take at least what they would in half precision. */
 static bool by_roofline(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    enum { HALF_BYTES = 2 };
     pace_op_amount amount = {op->flop, op->read_bytes + op->write_bytes, op->element_bytes, op->family};
     double bound = pace_roofline_s(device, &amount);
+    if (!(bound > 0)) {
+        amount.element_bytes = HALF_BYTES;
+        bound = pace_roofline_s(device, &amount);
+    }
     *out = (pace_estimate){bound / cost->figures.roofline.share, cost->figures.roofline.spread, PACE_RUNG_ROOFLINE};
     return bound > 0;
 }
@@ -203,10 +210,10 @@ const char *pace_cost_beyond(const pace_cost *cost, const pace_device *device, c
     return NULL;
 }
 
-static bool price(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,
-                  const char *source) {
-    return by_fit(out, cost, device, op, source) || by_formula(out, cost, device, op) ||
-           by_roofline(out, cost, device, op);
+/* The catalogue's figures do not say what products take in a precision that the device has no rate for. */
+static bool by_figures(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    if (pace_op_is_matrix(op->family) && !(pace_device_rate(device, op->precision) > 0)) return false;
+    return by_formula(out, cost, device, op) || by_roofline(out, cost, device, op);
 }
 
 double pace_cost_part_spread(const pace_cost *cost, const pace_device *device, pace_rung rung) {
@@ -216,9 +223,11 @@ double pace_cost_part_spread(const pace_cost *cost, const pace_device *device, p
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
                               const char *source) {
     pace_estimate estimate;
-    if (!price(&estimate, cost, device, op, source))
+    if (!by_fit(&estimate, cost, device, op, source) && !by_figures(&estimate, cost, device, op)) {
+        if (pace_op_is_matrix(op->family)) PACE_TRY(pace_device_check_precision(device, op->precision));
         return pace_fail(PACE_E_INPUT, "no time for an operation of family %s on %s: expected flop or bytes and rates",
                          pace_op_family_name(op->family), device->name);
+    }
     double part = pace_cost_part_spread(cost, device, estimate.rung);
     if (part > 0) estimate.spread = hypot(estimate.spread, part);
     *out_s = estimate;

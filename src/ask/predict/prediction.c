@@ -468,6 +468,11 @@ pace_status pace_prediction_drawn(const pace_forecast_result **out, pace_predict
 static pace_status leave_unrated(pace_prediction *p) {
     const pace_device *recorded = p->inputs.forecast.device;
     if (p->is_model) return PACE_OK;
+    const char *single = p->inputs.is_measured ? pace_scenarios_leave_single(&p->scenarios) : NULL;
+    if (single)
+        PACE_TRY(pace_warn(&p->inputs.warnings, PACE_WARN_WHAT_IF_JOINED, single,
+                           "\"%s\" is answered together with the precision alone: the device has no rate for fp32",
+                           single));
     const char *left_out = pace_scenarios_leave_unrated(&p->scenarios, recorded);
     if (!left_out) return PACE_OK;
     return pace_warn(

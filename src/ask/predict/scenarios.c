@@ -18,21 +18,38 @@ static bool is_unrated(const pace_scenario *scenario, const pace_device *recorde
            pace_device_rated_as(recorded, scenario->precision) != scenario->precision;
 }
 
-const char *pace_scenarios_leave_unrated(pace_scenarios *scenarios, const pace_device *recorded) {
+/* Whether it moves to a device that computes nothing in single precision, as it is. */
+static bool is_unrated_there(const pace_scenario *scenario, const pace_device *recorded) {
+    (void)recorded;
+    return scenario->device && !scenario->device->is_cpu && !scenario->has_precision &&
+           !(scenario->device->flop_per_s[PACE_FP32] > 0);
+}
+
+/* Leaves out scenarios of which one with device and precision remains; the label of the last. */
+static const char *leave_out(pace_scenarios *scenarios, const pace_device *recorded,
+                             bool (*leaves)(const pace_scenario *scenario, const pace_device *recorded)) {
     size_t kept = 0;
     bool elsewhere = false;
     const char *left_out = NULL;
     PACE_ITEMS (const pace_scenario, scenario, &scenarios->items)
         elsewhere |= scenario->has_precision && scenario->device;
-    for (size_t i = 0; recorded && elsewhere && i < scenarios->items.count; i++) {
+    for (size_t i = 0; elsewhere && i < scenarios->items.count; i++) {
         pace_scenario *scenario = &scenarios->items.items[i];
-        if (is_unrated(scenario, recorded)) {
+        if (leaves(scenario, recorded)) {
             left_out = scenario->label;
             pace_scenario_free(scenario);
         } else scenarios->items.items[kept++] = *scenario;
     }
     if (left_out) scenarios->items.count = kept;
     return left_out;
+}
+
+const char *pace_scenarios_leave_unrated(pace_scenarios *scenarios, const pace_device *recorded) {
+    return recorded ? leave_out(scenarios, recorded, is_unrated) : NULL;
+}
+
+const char *pace_scenarios_leave_single(pace_scenarios *scenarios) {
+    return leave_out(scenarios, NULL, is_unrated_there);
 }
 
 pace_words *pace_what_if_words(pace_predict_options *options, const char *name) {

@@ -26,4 +26,6 @@ pace_status pace_scenarios_make(pace_scenarios *out, const pace_predict_options 
 /** Leaves out a precision alone that the recorded device (NULL = not known) has no rate for, where it is asked about on
  * others, too. What was left out: its label, which lives as long as the scenarios; NULL = nothing. */
 const char *pace_scenarios_leave_unrated(pace_scenarios *scenarios, const pace_device *recorded);
+/** The same of a move alone to a device without fp32, where it is asked about with a precision, too. */
+const char *pace_scenarios_leave_single(pace_scenarios *scenarios);
 void pace_scenarios_free(pace_scenarios *scenarios);
