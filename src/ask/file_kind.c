@@ -142,12 +142,11 @@ static bool explain(const char *text, const char *verb, const char *option, cons
 pace_status pace_explain_input(pace_status status, const pace_question *question) {
     char message[1024];
     const char *verb = question->verb->name;
-    if (status != PACE_E_INPUT && status != PACE_E_LIMIT) return status;
-    pace_snprintf(message, sizeof message, "%s",
-                  pace_message_marked()); /* "too large" for what an input is taken for */
+    if (status != PACE_E_INPUT) return status;
+    pace_snprintf(message, sizeof message, "%s", pace_message_marked());
     for (size_t i = 0; i < question->inputs.count; i++)
         if (explain(question->inputs.items[i], verb, NULL, message)) return status;
-    for (size_t i = 0; i < question->count && status == PACE_E_INPUT; i++)
+    for (size_t i = 0; i < question->count; i++)
         for (size_t k = 0; k < question->values[i].texts.count; k++)
             if (explain(question->values[i].texts.items[k], verb, pace_option_at(verb, i)->name, message))
                 return status;

@@ -206,7 +206,7 @@ def test_fit():
                                  *[w for s in one for w in ("--set", s)])
             expect(code == 0 and json.loads(out)["values"]["step.median_s"] == row["step_s"], "predict's", row, err)
         code, _, err = run("plan", "gpt2", "--on", "dgx-h100", "--fit", table)
-        expect_line(code, err, 2, "runs.csv")
+        expect_line(code, err, 3, "runs.csv", "another kind (table)")
 
 
 test_precision()

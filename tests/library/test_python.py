@@ -206,7 +206,7 @@ def test_errors():
     refused(pl.UsageError, "NUL", lambda: pl.predict("gpt2\0x", on="h100-80-sxm"))
     refused(pl.UsageError, "NUL", lambda: pl.predict("gpt2", on="h100-80-sxm\0"))
     refused(pl.MissingError, "model", lambda: pl.predict("\udcff", on="h100-80-sxm"))  # as os.listdir() gives a name of bytes
-    refused(pl.UsageError, "at least 0", lambda: pl.predict("gpt2", on="h100-80-sxm", samples=10**400))
+    refused(pl.UsageError, "from 0 to 1e18", lambda: pl.predict("gpt2", on="h100-80-sxm", samples=10**400))
     refused(pl.UsageError, "two traces", lambda: pl.compare(DEMO))
     refused(pl.MissingError, "nonsense", lambda: pl.predict("nonsense", on="h100-80-sxm"))
     refused(pl.MissingError, "h101", lambda: pl.predict("gpt2", on="h101-80-sxm"))

@@ -140,6 +140,8 @@ pace_status pace_collective_table_read(pace_tuned *out, const char *path) {
     PACE_TRY(pace_input_open(&input, path));
     pace_status status = pace_input_read_all(&out->text, &length, input, LARGEST_TABLE);
     pace_input_free(input);
+    if (status == PACE_E_LIMIT) /* what is as large is another file */
+        status = pace_fail(PACE_E_INPUT, "%s: expected a table of choices, of at most %d bytes", path, LARGEST_TABLE);
     if (status == PACE_OK && strlen(out->text) != length)
         status = pace_fail(PACE_E_INPUT, "%s: expected a table of choices, found a byte of 0", path);
     return status == PACE_OK ? read_lines(&r) : status;
