@@ -27,9 +27,9 @@ typedef struct {
     pace_config config;
     double attention; /* pace_frameworks_attention() */
     double micro_batches;
-    double fullest, layers_most; /* the stage in the middle that has most layers, and these */
-    double layers_first;         /* of the stage with the head */
-    double pass_s;               /* one message to the next stage */
+    double fullest, layers_most;      /* the stage in the middle that has most layers, and these */
+    double layers_first, layers_last; /* of the first and the last stage */
+    double pass_s;                    /* one message to the next stage */
     double add_s; /* each micro-batch, for each parameter: its gradient is added to those before; 0 = lowered */
     bool pass_across;
     double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */

@@ -4,7 +4,11 @@
 
 #include <math.h>
 
+/* Of unlike stages (pace_unlike_stages()) it is known: most questions are about these. */
 double pace_step_layers_of(const pace_step_plan *plan, double stage) {
+    if (stage == 0) return plan->layers_first;
+    if (stage == plan->fullest) return plan->layers_most;
+    if (stage == plan->config.pp - 1) return plan->layers_last;
     const pace_pipeline cut = pace_config_pipeline(&plan->config);
     return pace_held_layers(&cut, plan->slots->layers, (uint32_t)stage);
 }
@@ -27,11 +31,12 @@ double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *t
 }
 
 /* Of the stages in the middle the first with most layers, which is the second but of uneven chunks. */
-static void find_fullest(pace_step_plan *plan) {
+static void find_fullest(pace_step_plan *plan, const pace_pipeline *cut) {
+    bool alike = fmod(plan->slots->layers, plan->config.pp * plan->config.vpp) == 0 || plan->config.vpp == 1;
     plan->fullest = plan->config.pp > 2;
-    plan->layers_most = pace_step_layers_of(plan, plan->fullest);
-    for (double stage = 2; plan->config.vpp > 1 && stage < plan->config.pp - 1; stage++) {
-        double layers = pace_step_layers_of(plan, stage);
+    plan->layers_most = pace_held_layers(cut, plan->slots->layers, (uint32_t)plan->fullest);
+    for (uint32_t stage = 2; !alike && stage + 1 < cut->stages; stage++) {
+        double layers = pace_held_layers(cut, plan->slots->layers, stage);
         if (layers > plan->layers_most) plan->fullest = stage, plan->layers_most = layers;
     }
 }
@@ -40,8 +45,9 @@ pace_status pace_step_stages_cut(pace_step_plan *plan) {
     const pace_pipeline pipeline = pace_config_pipeline(&plan->config);
     PACE_TRY(pace_pipeline_check(&pipeline));
     PACE_TRY(pace_stages_check(plan->slots->layers, plan->config.pp, plan->config.vpp));
-    plan->layers_first = pace_step_layers_of(plan, 0);
-    find_fullest(plan);
+    plan->layers_first = pace_held_layers(&pipeline, plan->slots->layers, 0);
+    plan->layers_last = pace_held_layers(&pipeline, plan->slots->layers, pipeline.stages - 1);
+    find_fullest(plan, &pipeline);
     return PACE_OK;
 }
 
