@@ -67,7 +67,7 @@ def test_bash(folder):
     open(os.path.join(folder, "a b.json"), "w").close()
     env = {**os.environ, "PATH": os.path.dirname(PACELINE) + ":" + os.environ["PATH"]}
     for words, wanted in (
-        (("pred",), {"predict"}), (("predict", "resnet5"), {"resnet50"}), (("train", "alexn"), {"alexnet"}), (("analyze", "a"), {"a b.json"}),
+        (("pred",), {"predict"}), (("predict", "resnet3"), {"resnet34"}), (("train", "alexn"), {"alexnet"}), (("analyze", "a"), {"a b.json"}),
         (("analyze", "--format", "js"), {"json"}), (("analyze", "-f", "perf"), {"perfetto"}), (("man", "sl"), {"slice"}),
         (("completion", ""), {"bash", "zsh", "fish"}), (("calibrate", "n"), {"neurons"}), (("machines", "dgx-h1"), {"dgx-h100"}),
         (("predict", "lenet", "--on", "dgx-h1"), {"dgx-h100"}), (("slice", "--anon"), {"--anonymize"}), (("tune", "--dialect", "t"), {"torchcomms"}),
