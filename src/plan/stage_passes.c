@@ -237,15 +237,14 @@ _Static_assert(PACE_GATHERED_BLOCKS >= PACE_SLOT_TURNS + PACE_SLOT_PARTS, "all p
 
 void pace_stage_blocks_of(pace_stage_blocks *out, const pace_step_plan *plan, const pace_step_factors *f, double stage,
                           bool hosts) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
     size_t used = 0;
     double first = 0, vpp = plan->config.vpp;
     out->count = 0;
     for (unsigned i = 0; i < plan->slots->count; i++)
         out->blocks[i] = gathered_block(plan, f, &plan->slots->parts[i], hosts);
     for (uint32_t part = 0; part < plan->config.pp * vpp && out->count < PACE_STAGE_CHUNKS; part++) {
-        uint32_t own = pace_pipeline_stage(&shape, part);
-        double layers = pace_part_layers(&shape, plan->slots->layers, part);
+        uint32_t own = pace_pipeline_stage(&plan->cut, part);
+        double layers = pace_part_layers(&plan->cut, plan->slots->layers, part);
         if (own == stage) {
             pace_gathered_chunk *chunk = &out->chunks[out->count++];
             chunk->blocks = &out->order[used];
@@ -377,15 +376,14 @@ enum { ALL_CHUNKS = -1 };
 /* One chunk of a stage, or all of them, layer by layer. */
 static pace_passes chunk_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_model_passes *w,
                                 double stage, double chunk) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
     double first = 0, number = 0, parts = plan->config.pp * plan->config.vpp;
     double exposed_s[PACE_STAGE_CHUNKS][PACE_GATHERED_PASSES];
     bool gathers = plan->config.zero_stage >= 3;
     pace_passes sum = {0};
     if (gathers) exposed_shards(exposed_s, plan, f, stage);
     for (double part = 0; part < parts; part++) {
-        double layers = pace_part_layers(&shape, plan->slots->layers, (uint32_t)part);
-        bool own = pace_pipeline_stage(&shape, (uint32_t)part) == stage;
+        double layers = pace_part_layers(&plan->cut, plan->slots->layers, (uint32_t)part);
+        bool own = pace_pipeline_stage(&plan->cut, (uint32_t)part) == stage;
         if (own && (chunk == ALL_CHUNKS || chunk == number)) {
             pace_passes one = passes_of_part(plan, f, w, part, first, layers);
             const double *of_pass = exposed_s[(size_t)fmin(number, PACE_STAGE_CHUNKS - 1)];

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "model/pipeline_order.h"
 #include "plan/framework.h"
 #include "plan/step_slots.h"
 
@@ -27,6 +28,7 @@ typedef struct {
     pace_config config;
     double attention; /* pace_frameworks_attention() */
     double micro_batches;
+    pace_pipeline cut;                /* of the configuration */
     double fullest, layers_most;      /* the stage in the middle that has most layers, and these */
     double layers_first, layers_last; /* of the first and the last stage */
     double pass_s;                    /* one message to the next stage */

@@ -9,45 +9,42 @@ double pace_step_layers_of(const pace_step_plan *plan, double stage) {
     if (stage == 0) return plan->layers_first;
     if (stage == plan->fullest) return plan->layers_most;
     if (stage == plan->config.pp - 1) return plan->layers_last;
-    const pace_pipeline cut = pace_config_pipeline(&plan->config);
-    return pace_held_layers(&cut, plan->slots->layers, (uint32_t)stage);
+    return pace_held_layers(&plan->cut, plan->slots->layers, (uint32_t)stage);
 }
 
 uint32_t pace_step_tail_part(const pace_step_plan *plan, const pace_model_part *tail) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
     double parts = plan->config.pp * plan->config.vpp, turns = 0;
     uint32_t part = (uint32_t)parts - 1;
     bool between = tail->behind < plan->slots->layers && pace_framework_is_lowered(plan->framework);
     for (uint32_t i = 0; between && i < parts && turns < tail->behind; i++) {
         part = i;
-        turns += pace_part_layers(&shape, plan->slots->layers, i);
+        turns += pace_part_layers(&plan->cut, plan->slots->layers, i);
     }
     return part;
 }
 
 double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    return pace_pipeline_stage(&shape, pace_step_tail_part(plan, tail));
+    return pace_pipeline_stage(&plan->cut, pace_step_tail_part(plan, tail));
 }
 
 /* Of the stages in the middle the first with most layers, which is the second but of uneven chunks. */
-static void find_fullest(pace_step_plan *plan, const pace_pipeline *cut) {
+static void find_fullest(pace_step_plan *plan) {
     bool alike = fmod(plan->slots->layers, plan->config.pp * plan->config.vpp) == 0 || plan->config.vpp == 1;
     plan->fullest = plan->config.pp > 2;
-    plan->layers_most = pace_held_layers(cut, plan->slots->layers, (uint32_t)plan->fullest);
-    for (uint32_t stage = 2; !alike && stage + 1 < cut->stages; stage++) {
-        double layers = pace_held_layers(cut, plan->slots->layers, stage);
+    plan->layers_most = pace_held_layers(&plan->cut, plan->slots->layers, (uint32_t)plan->fullest);
+    for (uint32_t stage = 2; !alike && stage + 1 < plan->cut.stages; stage++) {
+        double layers = pace_held_layers(&plan->cut, plan->slots->layers, stage);
         if (layers > plan->layers_most) plan->fullest = stage, plan->layers_most = layers;
     }
 }
 
 pace_status pace_step_stages_cut(pace_step_plan *plan) {
-    const pace_pipeline pipeline = pace_config_pipeline(&plan->config);
-    PACE_TRY(pace_pipeline_check(&pipeline));
+    plan->cut = pace_config_pipeline(&plan->config);
+    PACE_TRY(pace_pipeline_check(&plan->cut));
     PACE_TRY(pace_stages_check(plan->slots->layers, plan->config.pp, plan->config.vpp));
-    plan->layers_first = pace_held_layers(&pipeline, plan->slots->layers, 0);
-    plan->layers_last = pace_held_layers(&pipeline, plan->slots->layers, pipeline.stages - 1);
-    find_fullest(plan, &pipeline);
+    plan->layers_first = pace_held_layers(&plan->cut, plan->slots->layers, 0);
+    plan->layers_last = pace_held_layers(&plan->cut, plan->slots->layers, plan->cut.stages - 1);
+    find_fullest(plan);
     return PACE_OK;
 }
 
@@ -126,12 +123,11 @@ static bool has_kinds(const pace_step_plan *plan) {
 
 /* Layers of a stage, or of a part of the model, one by one. */
 static pace_share layers_one_by_one(const pace_step_plan *plan, double stage, double part) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
     pace_share sum = {0};
     double layer = 0;
     for (uint32_t i = 0; i < plan->config.pp * plan->config.vpp; i++) {
-        double end = layer + pace_part_layers(&shape, plan->slots->layers, i);
-        bool own = part == PACE_WHOLE_STAGE ? pace_pipeline_stage(&shape, i) == stage : i == part;
+        double end = layer + pace_part_layers(&plan->cut, plan->slots->layers, i);
+        bool own = part == PACE_WHOLE_STAGE ? pace_pipeline_stage(&plan->cut, i) == stage : i == part;
         for (; layer < end; layer++)
             if (own) pace_share_add(&sum, pace_part_share(&plan->slots->parts[plan->slots->turn[(unsigned)layer]]), 1);
     }
@@ -139,9 +135,8 @@ static pace_share layers_one_by_one(const pace_step_plan *plan, double stage, do
 }
 
 static pace_share mean_layers(const pace_step_plan *plan, double stage, double part) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
     double layers = part == PACE_WHOLE_STAGE ? pace_step_layers_of(plan, stage)
-                                             : pace_part_layers(&shape, plan->slots->layers, (uint32_t)part);
+                                             : pace_part_layers(&plan->cut, plan->slots->layers, (uint32_t)part);
     pace_share sum = {0};
     pace_share_add(&sum, pace_layer_share(plan->slots), layers);
     return sum;
@@ -184,8 +179,7 @@ double pace_step_stage_part(const pace_step_plan *plan, double stage) {
 }
 
 double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chunk) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    return part_of_fullest(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
+    return part_of_fullest(plan, stage, pace_pipeline_part(&plan->cut, (uint32_t)stage, (uint32_t)chunk));
 }
 
 /* Of the host's time for all, which plans count by the fullest stage's share of parameters. */
@@ -203,8 +197,7 @@ double pace_step_stage_host_part(const pace_step_plan *plan, double stage) {
 }
 
 double pace_step_chunk_put_off(const pace_step_plan *plan, double stage, double chunk, double by_tensors) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    pace_share held = pace_stage_share(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
+    pace_share held = pace_stage_share(plan, stage, pace_pipeline_part(&plan->cut, (uint32_t)stage, (uint32_t)chunk));
     double parameters = held.dense + held.expert;
     double of_parameters = parameters > 0 ? held.put_off / parameters : 0;
     double of_tensors = held.tensors > 0 ? held.put_off_tensors / held.tensors : 0;
@@ -212,11 +205,9 @@ double pace_step_chunk_put_off(const pace_step_plan *plan, double stage, double 
 }
 
 double pace_step_chunk_host_part(const pace_step_plan *plan, double stage, double chunk) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    return host_part(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk));
+    return host_part(plan, stage, pace_pipeline_part(&plan->cut, (uint32_t)stage, (uint32_t)chunk));
 }
 
 double pace_step_chunk_tensors(const pace_step_plan *plan, double stage, double chunk) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
-    return pace_stage_share(plan, stage, pace_pipeline_part(&shape, (uint32_t)stage, (uint32_t)chunk)).tensors;
+    return pace_stage_share(plan, stage, pace_pipeline_part(&plan->cut, (uint32_t)stage, (uint32_t)chunk)).tensors;
 }

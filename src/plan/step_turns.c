@@ -89,16 +89,15 @@ static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_
 }
 
 pace_status pace_step_turn_times(pace_turn_times **out, const pace_step_plan *plan) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
     const pace_beside_turns beside = pace_step_beside_turns(plan);
-    pace_turn_times *times = pace_alloc((size_t)shape.stages * shape.chunks, sizeof *times);
+    pace_turn_times *times = pace_alloc((size_t)plan->cut.stages * plan->cut.chunks, sizeof *times);
     if (!times) return PACE_E_MEMORY;
-    for (uint32_t s = 0; s < shape.stages; s++) {
-        pace_turn_times *first = &times[s * shape.chunks];
-        for (uint32_t chunk = 0; chunk < shape.chunks; chunk++) take_chunk(&first[chunk], plan, s, chunk);
+    for (uint32_t s = 0; s < plan->cut.stages; s++) {
+        pace_turn_times *first = &times[s * plan->cut.chunks];
+        for (uint32_t chunk = 0; chunk < plan->cut.chunks; chunk++) take_chunk(&first[chunk], plan, s, chunk);
         take_rest(first, plan, s, &beside);
-        take_input(first, plan, &shape, s);
-        first->ends_together = plan->tied_s > 0 && (s == 0 || s + 1 == shape.stages);
+        take_input(first, plan, &plan->cut, s);
+        first->ends_together = plan->tied_s > 0 && (s == 0 || s + 1 == plan->cut.stages);
     }
     *out = times;
     return PACE_OK;
@@ -138,23 +137,22 @@ static void take_gathers(pace_turn_times *chunks, const pace_step_plan *plan, co
 }
 
 static pace_status walk_turns(double *out_s, const pace_step_plan *plan) {
-    const pace_pipeline shape = pace_config_pipeline(&plan->config);
     const pace_step_factors none = pace_step_factors_none();
     const bool shares = pace_config_shares_gradients(&plan->config);
-    const bool gathers = shares && plan->config.zero_stage > 0 && shape.chunks <= PACE_STAGE_CHUNKS;
-    pace_stage_blocks *blocks = pace_alloc(shape.stages, sizeof *blocks);
+    const bool gathers = shares && plan->config.zero_stage > 0 && plan->cut.chunks <= PACE_STAGE_CHUNKS;
+    pace_stage_blocks *blocks = pace_alloc(plan->cut.stages, sizeof *blocks);
     pace_turn_times *times;
     if (!blocks) return PACE_E_MEMORY;
     pace_status status = pace_step_turn_times(&times, plan);
-    for (uint32_t s = 0; status == PACE_OK && s < shape.stages; s++) {
-        pace_turn_times *first = &times[s * shape.chunks];
-        if (shares && plan->config.zero_stage < 3) take_gradients(first, plan, s, shape.chunks);
+    for (uint32_t s = 0; status == PACE_OK && s < plan->cut.stages; s++) {
+        pace_turn_times *first = &times[s * plan->cut.chunks];
+        if (shares && plan->config.zero_stage < 3) take_gradients(first, plan, s, plan->cut.chunks);
         if (gathers) pace_stage_blocks_of(&blocks[s], plan, &none, s, true);
         if (gathers) take_gathers(first, plan, &blocks[s], s);
         if (first->ends_together) first->end_device_s += plan->tied_s;
     }
     if (status == PACE_OK)
-        status = pace_turns_period(out_s, &shape, times, pace_step_beside_turns(plan).message_s, plan->queue);
+        status = pace_turns_period(out_s, &plan->cut, times, pace_step_beside_turns(plan).message_s, plan->queue);
     if (status == PACE_OK) pace_free(times);
     pace_free(blocks);
     return status;
