@@ -20,7 +20,7 @@
 #include <omp.h>
 #endif
 
-enum { MOST_SET = 64, MOST_BATCH = 1 << 20, MOST_STEPS = 1 << 20, MOST_THREADS = 4096 };
+enum { MOST_SET = 64, MOST_BATCH = 1 << 20, MOST_STEPS = 1 << 20, MOST_THREADS = 4096, THREADS_OF_CORE = 16 };
 
 typedef struct {
     const pace_question *question;
@@ -84,6 +84,12 @@ static pace_status read_numbers(train_asked *a, const pace_question *question) {
     PACE_TRY(whole_number(&threads, question, "threads", share, 1, MOST_THREADS));
     PACE_TRY(whole_number(&seed, question, "seed", 1, 0, INT32_MAX));
     a->threads = (int)threads;
+    if (a->threads > THREADS_OF_CORE * a->cores)
+        return pace_fail(
+            PACE_E_USAGE,
+            "threads: %d threads of each rank would wait for each other on %d core%s for most of the time: "
+            "expected at most %d",
+            a->threads, a->cores, a->cores == 1 ? "" : "s", THREADS_OF_CORE * a->cores);
     PACE_TRY(read_clock(a, question));
     a->seed = seed;
     a->rate = pace_question_number(question, "rate");

@@ -82,6 +82,8 @@ def test_memory(folder):
     for words, wanted in ((("mlp", "--memory", "2MB"), "smaller model"), (("lenet", "--batch", "4096", "--memory", "20MB"), "smaller batch")):
         status, _, err = run("train", *words, "--threads", "1")
         expect_line(status, err, 1, "memory", wanted)
+    status, _, err = run("train", "mlp", "--batch", "1", "--steps", "1", "--threads", str(32 * os.cpu_count()))
+    expect_line(status, err, 2, "--threads", "wait for each other", str(16 * os.cpu_count()))
 
 
 ENTRY = """sources: {here: "made up"}
