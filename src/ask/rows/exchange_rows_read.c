@@ -223,7 +223,8 @@ static void set_call(pace_exchange_row *out, const reader *r, size_t row) {
     if (!*text) return;
     out->unused_timed = !pace_columns_timed(&calls, r->yaml, text);
     if (!calls) return;
-    bool lists = pace_word_listed(pace_yaml_get(r->names, "lists"), name);
+    const pace_yaml_node *lists_of = pace_yaml_get(pace_yaml_get(pace_yaml_root(r->yaml), "timed"), "lists");
+    bool lists = pace_word_listed(lists_of, name);
     out->call_s = r->call.call_s + (lists ? out->ranks_per_node * out->nodes * r->call.copy_s : 0);
     if (out->stack == PACE_STACK_FRAMEWORK) out->stack = PACE_STACK_UNSAID; /* its host is counted so */
 }

@@ -4,6 +4,8 @@
 #include "ask/step_rows/step_row.h"
 #include "base/text.h"
 
+#include <string.h>
+
 static bool asks_fsdp(const pace_step_reader *r, size_t row) {
     double ranks;
     return pace_step_flag(pace_step_cell(r, row, PACE_STEP_FSDP)) == 1 ||
@@ -100,6 +102,13 @@ static bool is_words_unused(const pace_step_row *row, const pace_step_reader *r,
     return words > alike * samples * sequence || samples * sequence > alike * words;
 }
 
+/* Most releases run steps as others do. Where a table's rows are from says more than that. */
+static bool is_release_unused(const pace_step_row *row, const pace_step_reader *r, size_t number) {
+    (void)number;
+    return !row->framework->release_of &&
+           strcmp(pace_csv_name(&r->rows->csv, (size_t)r->column[PACE_STEP_RELEASE]), "source") != 0;
+}
+
 static const struct {
     pace_step_column column;
     const char *name;
@@ -115,7 +124,8 @@ static const struct {
              {PACE_STEP_TF32, "tf32", is_tf32_unused},
              {PACE_STEP_PARAMS_B, "params_b", is_size_unused},
              {PACE_STEP_IMAGE, "image_size", is_image_unused},
-             {PACE_STEP_TOKENS_BATCH, "global_batch_tokens", is_words_unused}};
+             {PACE_STEP_TOKENS_BATCH, "global_batch_tokens", is_words_unused},
+             {PACE_STEP_RELEASE, "release", is_release_unused}};
 
 void pace_step_row_unused(pace_step_row *out, const pace_step_reader *r, size_t row) {
     bool replicas = out->config.dp * out->config.cp > 1;
