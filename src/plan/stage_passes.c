@@ -112,12 +112,11 @@ static double packed_s(const pace_step_plan *plan, const pace_step_factors *f, c
     return plan->config.zero_stage >= 3 && reduces(plan) ? f->stream * of->pack_s : 0;
 }
 
-static bool copies_activations(const pace_step_plan *plan) { return plan->config.offload == PACE_OFFLOAD_ACTIVATIONS; }
-
 /* What the host takes to issue the copy of a layer's activations, in the mean: those of a chunk's last stay. */
 static double move_host_s(const pace_step_plan *plan, const pace_slot_part *part, int pass) {
     double layers = plan->slots->layers / (plan->config.pp * plan->config.vpp);
-    if (!copies_activations(plan) || part->part.place != PACE_PART_LAYER || pass == PACE_PART_RECOMPUTE) return 0;
+    if (!pace_step_copies_activations(plan) || part->part.place != PACE_PART_LAYER || pass == PACE_PART_RECOMPUTE)
+        return 0;
     return larger(0, 1 - 1 / layers) * plan->slots->rest_host_s[PACE_REST_MOVE];
 }
 
@@ -296,7 +295,7 @@ static void wait_for_copies(pace_passes *sum, const pace_step_plan *plan, const 
                             double layers) {
     pace_gathered_block blocks[PACE_SLOT_PARTS];
     const pace_gathered_block *order[PACE_GATHERED_BLOCKS];
-    if (!copies_activations(plan)) return;
+    if (!pace_step_copies_activations(plan)) return;
     for (unsigned i = 0; i < plan->slots->count; i++)
         blocks[i] = moved_block(w, &w->part[i], plan->copies_s[0][i], plan->copies_s[1][i]);
     pace_gathered_chunk chunk = {order, parts_of_chunk(order, plan->slots, blocks, first, layers)};
@@ -307,7 +306,7 @@ static void wait_for_copies(pace_passes *sum, const pace_step_plan *plan, const 
 static void wait_for_mean_copies(pace_passes *sum, const pace_step_plan *plan, const pace_model_passes *w) {
     const pace_gathered_block *order[PACE_SLOT_TURNS];
     double layers = plan->slots->layers, chunks = plan->config.pp * plan->config.vpp, moved_s[2] = {0, 0};
-    if (!copies_activations(plan)) return;
+    if (!pace_step_copies_activations(plan)) return;
     for (unsigned i = 0; i < plan->slots->count; i++)
         for (int way = 0; way < 2; way++)
             moved_s[way] += plan->copies_s[way][i] * plan->slots->parts[i].part.turns / layers;

@@ -288,11 +288,10 @@ static double in_flight(const pace_step_plan *plan, double stage) {
     return flight < all ? flight : all;
 }
 
-static bool copies_activations(const pace_step_plan *plan) { return plan->config.offload == PACE_OFFLOAD_ACTIVATIONS; }
 /* Layers of a chunk whose activations stay on the device, over the model's: of those that are copied the last. */
 static double chunk_layers(const pace_step_plan *plan, double stage) {
     double part = pace_step_layers_of(plan, stage) / plan->slots->layers / plan->config.vpp;
-    return copies_activations(plan) ? fmin(part, 1 / plan->slots->layers) : part;
+    return pace_step_copies_activations(plan) ? fmin(part, 1 / plan->slots->layers) : part;
 }
 
 /* Of tails, the last chunk of their stage. */
@@ -335,7 +334,8 @@ double pace_step_again_bytes(const pace_step_plan *plan, double stage) {
         double formed = part->whole_bytes - part->kept_bytes, loss = plan->framework->loss_formed_bytes * part->scores;
         if (held) widest = fmax(widest, fmax(formed, loss));
     }
-    return widest + (copies_activations(plan) ? layer_kept_bytes(plan) : 0); /* one comes or goes beside that at work */
+    return widest + (pace_step_copies_activations(plan) ? layer_kept_bytes(plan)
+                                                        : 0); /* one comes or goes beside that at work */
 }
 
 /* Of the model's end, which a stage's last chunk begins backward with. */
@@ -404,7 +404,7 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
         if (on_host) memory.host_bytes = ((state + later) * plan->slots->states + beside) * parameters[1];
     }
     double moved = fmax(0, pace_step_layers_of(plan, stage) - config->vpp); /* of each chunk the last layer stays */
-    if (copies_activations(plan)) memory.host_bytes = moved * in_flight(plan, stage) * layer_kept_bytes(plan);
+    if (pace_step_copies_activations(plan)) memory.host_bytes = moved * in_flight(plan, stage) * layer_kept_bytes(plan);
     memory.library_bytes = plan->library_bytes;
     memory.all_bytes = memory.weight_bytes + memory.gradient_bytes + memory.optimizer_bytes + memory.activation_bytes;
     memory.all_bytes += memory.library_bytes;
@@ -506,7 +506,7 @@ pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *s
 
 pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) {
     PACE_TRY(exchange_all(plan, place));
-    if (copies_activations(plan)) PACE_TRY(pace_offload_copies_s(plan->copies_s, plan->slots, place));
+    if (pace_step_copies_activations(plan)) PACE_TRY(pace_offload_copies_s(plan->copies_s, plan->slots, place));
     add_input(plan, place);
     return add_update(plan, place);
 }

@@ -86,6 +86,10 @@ static inline double pace_gather_host_s(const pace_step_plan *plan) {
     return plan->slots->rest_host_s[plan->config.zero_stage == 2 ? PACE_REST_SHARD : PACE_REST_GATHER];
 }
 
+static inline bool pace_step_copies_activations(const pace_step_plan *plan) {
+    return plan->config.offload == PACE_OFFLOAD_ACTIVATIONS;
+}
+
 /** Repeated layers of a stage, from 0. */
 double pace_step_layers_of(const pace_step_plan *plan, double stage);
 
