@@ -2,7 +2,6 @@
 
 #include "base/parallel.h"
 #include "insight/analyze_options.h"
-
 #include "insight/ranks/alignment.h"
 #include "insight/ranks/clocks.h"
 #include "insight/ranks/unsaid_groups.h"
