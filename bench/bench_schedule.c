@@ -59,7 +59,7 @@ static void graph_of(pace_graph *graph, uint32_t operators, uint32_t every, uint
     }
 }
 
-static double walk(uint32_t tasks) {
+static double walk_once(uint32_t tasks) {
     pace_graph graph;
     pace_host_costs costs;
     graph_of(&graph, tasks / 5, 1, 2);
@@ -105,6 +105,21 @@ static double price(void) {
     return sum > 0 ? rate : 0;
 }
 
+static int by_size(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+enum { WALKS = 9 };
+
+/* The median of some walks: the first touches pages that its machine has yet to find. */
+static double walk(uint32_t tasks) {
+    double rate[WALKS];
+    for (int i = 0; i < WALKS; i++) rate[i] = walk_once(tasks);
+    qsort(rate, WALKS, sizeof *rate, by_size);
+    return rate[WALKS / 2];
+}
+
 enum { FORECASTS = 7 };
 
 /* A step of 30,000 nodes, loaded: priced, walked four times over, and understood. */
@@ -132,15 +147,11 @@ static void forecast(double taken_s[FORECASTS]) {
     pace_device_catalog_free(&devices);
 }
 
-static int by_size(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 int main(int count, char **words) {
     uint32_t tasks = count > 1 ? (uint32_t)atol(words[1]) : 10000000;
     printf("event loop          %6.1f M segments/s (budget: 20 M tasks/s)\n", event_loop(tasks) / 1e6);
-    printf("graph to timeline   %6.1f M tasks/s\n", walk(tasks) / 1e6);
+    printf("graph to timeline   %6.1f M tasks/s of a million (budget: 10 M tasks/s), %.1f M of %u\n",
+           walk(1000000) / 1e6, walk_once(tasks) / 1e6, tasks);
     double taken_s[FORECASTS];
     forecast(taken_s);
     double first_s = taken_s[0];

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, LARGE = 32 << 20 };
+enum { PAGE = 4096, LARGE = 4 << 20 };
 
 static atomic_uint_fast64_t fail_countdown;
 static atomic_int_fast64_t live_blocks;
