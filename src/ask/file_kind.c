@@ -126,7 +126,7 @@ static bool explain(const char *text, const char *verb, const char *option, cons
     char path[PATH_MAX];
     struct stat about;
     const file_kind *kind;
-    bool told = strstr(message, ": is ") || strstr(message, ", which has no times");
+    bool told = strstr(message, ": is ") || strstr(message, ", which does not say when");
     take_path(path, sizeof path, text);
     if (!strstr(message, path) || told || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
     if (about.st_size == 0) return pace_fail(PACE_E_INPUT, "%s: the file is empty", path) == PACE_E_INPUT;

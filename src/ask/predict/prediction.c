@@ -116,7 +116,7 @@ static pace_status refuse_without_device(const char *name, bool named, const pac
         pace_model_free(&model);
     }
     return pace_fail(PACE_E_USAGE, "%s: %s: name the device it would run on with " PACE_FIELD "on", name,
-                     named ? "has no times" : "settings are of the model found in it");
+                     named ? "a model, which has no times" : "settings are of the model found in it");
 }
 
 /* A model is asked about on the first device or machine that is named. */

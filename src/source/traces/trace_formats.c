@@ -266,7 +266,7 @@ pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, const pace_
 
 static pace_status refuse_untimed(const char *path, const pace_trace_format *format) {
     return pace_fail(PACE_E_INPUT,
-                     "%s: expected a trace, found a %s, which has no times: paceline predict %s --on DEVICE", path,
+                     "%s: expected a trace, found a %s, which does not say when anything ran: paceline predict %s --on DEVICE", path,
                      format->name, path);
 }
 
