@@ -421,13 +421,18 @@ pace_status pace_model_lower_gradients(pace_graph *out, pace_gradient_tensors *t
     return PACE_GIVE(out, graph, status, pace_graph_free(&graph));
 }
 
+/* Where one operator issues a pass, within it, behind a kernel as in PACE_REST_PLAIN: the pass is counted with its
+ * layers. */
+static void enter_pass(pace_lowering *to, const char *name) {
+    pace_region_enter_pass(to, name);
+    if (pace_config_issues_passes(to->config)) pace_emit_launch(to, pace_emit_copy(to, "fill", 1, 4));
+}
+
 static void lower_gradients(pace_lowering *to, pace_model_rest rest, const pace_gradient_tensors *tensors) {
     to->stage = PACE_STAGE_BACKWARD;
     to->exchanges_gradients = to->is_last_micro_batch = rest == PACE_REST_EXCHANGE;
     bool compiled = to->config->graphs != PACE_GRAPHS_PASSES; /* behind a graph nothing compiles them */
-    if (compiled) pace_region_enter_pass(to, "CompiledFunctionBackward");
-    if (compiled && pace_config_issues_passes(to->config)) /* as all rests do: the pass is counted with its layers */
-        pace_emit_launch(to, pace_emit_copy(to, "fill", 1, 4));
+    if (compiled) enter_pass(to, "CompiledFunctionBackward");
     for (size_t i = 0; i < tensors->count && to->status == PACE_OK; i++) pace_lower_gradient(to, tensors->items[i]);
     if (compiled) pace_region_leave_pass(to);
     if (to->exchanges_gradients) pace_lower_last_bucket(to);
@@ -450,21 +455,14 @@ static void lower_shard(pace_lowering *to) {
     pace_lower_unpack(to, 0, 1);
 }
 
-/* Where one operator issues a pass, within it, behind a kernel as in PACE_REST_PLAIN. */
-static void enter_pass(pace_lowering *to) {
-    if (!pace_config_issues_passes(to->config)) return;
-    pace_region_enter_pass(to, "");
-    pace_emit_launch(to, pace_emit_copy(to, "fill", 1, 4));
-}
-
 static void lower_gather(pace_lowering *to) {
-    enter_pass(to);
+    enter_pass(to, "");
     pace_emit_gather(to, PACE_GROUP_DATA, 1);
     pace_region_leave_pass(to);
 }
 
 static void lower_move(pace_lowering *to) {
-    enter_pass(to);
+    enter_pass(to, "");
     (void)pace_emit_copy_beside(to, "offload::activations", "d2h_pinned", 1);
     pace_region_leave_pass(to);
 }

@@ -1,7 +1,6 @@
 #include "plan/step_engine.h"
 
 #include "base/parallel.h"
-
 #include "forecast/gradient_tables.h"
 #include "model/lower.h"
 #include "model/pipeline_fold.h"

@@ -334,8 +334,8 @@ double pace_step_again_bytes(const pace_step_plan *plan, double stage) {
         double formed = part->whole_bytes - part->kept_bytes, loss = plan->framework->loss_formed_bytes * part->scores;
         if (held) widest = fmax(widest, fmax(formed, loss));
     }
-    return widest + (pace_step_copies_activations(plan) ? layer_kept_bytes(plan)
-                                                        : 0); /* one comes or goes beside that at work */
+    if (!pace_step_copies_activations(plan)) return widest;
+    return widest + layer_kept_bytes(plan); /* one comes or goes beside that at work */
 }
 
 /* Of the model's end, which a stage's last chunk begins backward with. */
