@@ -468,8 +468,10 @@ static pace_status understand_made(void *context, size_t worker, size_t i) {
     return PACE_OK;
 }
 
+/* In its last step: those before may not have settled. */
 static int64_t waits_ns(const pace_rank *rank) {
-    pace_matrix matrix = pace_mean_step_of(rank, 0).matrix;
+    size_t steps = rank->marks.items.count;
+    pace_matrix matrix = pace_mean_step_of(rank, steps ? steps - 1 : 0).matrix;
     return pace_matrix_columns(&matrix, PACE_IDLE_RANK, PACE_IDLE_RANK);
 }
 
