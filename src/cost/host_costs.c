@@ -156,7 +156,8 @@ pace_host_cost pace_host_costs_get(const pace_host_costs *costs, pace_overhead_t
     pace_name number;
     pace_host_cost figure = {0};
     if (!level) level = &ignored;
-    if (name && *name) {
+    bool any = costs->types[type].by_name.count > 0;
+    if (any && name && *name) {
         const pace_host_cost *own = NULL;
         if (pace_names_find(&number, &costs->names, name, strlen(name))) own = own_figure(costs, type, number);
         *level = PACE_HOST_OWN;

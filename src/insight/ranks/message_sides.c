@@ -25,6 +25,7 @@ static saying says_title(const char *title) {
     if (strcmp(title, "ncclRecv") == 0) return SAYS_RECEIVE;
     static const char *const libraries[] = {"nccl:", "rccl:", "gloo:", "mpi:", "xccl:", "ucc:"};
     for (size_t i = 0; i < PACE_COUNT(libraries); i++) {
+        if (*title != *libraries[i]) continue;
         size_t length = strlen(libraries[i]);
         if (pace_starts(title, libraries[i])) return says_word(title + length, strcspn(title + length, " "));
     }
