@@ -11,10 +11,11 @@ import sys
 import tempfile
 import time
 
+from peer_python import peer_python
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("PACELINE_BUILD", os.path.join(HERE, os.pardir, "build", "release"))
 PACELINE = os.path.join(BUILD, "paceline")
-VENV = os.path.join(BUILD, "bench-venv")
 
 PEER = r"""
 import sys
@@ -51,17 +52,9 @@ def measured(words, env=None):
     return wall, usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime, out
 
 
-def peer_python():
-    python = os.path.join(VENV, "bin", "python")
-    if not os.path.exists(python):
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-        subprocess.run([os.path.join(VENV, "bin", "pip"), "-q", "install", "numpy", "pandas"], check=True)
-    return python
-
-
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
-    python = peer_python()
+    python = peer_python(BUILD, ["numpy", "pandas"])
     with tempfile.TemporaryDirectory(prefix="paceline-fleet-") as folder:
         path = os.path.join(folder, "jobs.csv")
         wall, _, _, _ = measured([PACELINE, "fleet", "--synthesize", str(count), "--seed", "1", "-o", path])

@@ -10,10 +10,11 @@ import os
 import subprocess
 import sys
 
+from peer_python import peer_python
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("PACELINE_BUILD", os.path.join(HERE, os.pardir, "build", "release"))
 PROGRAM = os.path.join(BUILD, "tests", "bench_plan")
-VENV = os.path.join(BUILD, "bench-venv")
 
 PEER = r"""
 import sys, time
@@ -37,15 +38,6 @@ print(time.process_time() - begun)
 """
 
 
-def peer_python():
-    python = os.path.join(VENV, "bin", "python")
-    if not os.path.exists(python):
-        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-    if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode:
-        subprocess.run([python, "-m", "pip", "-q", "install", "numpy"], check=True)
-    return python
-
-
 def searched(*words):
     return json.loads(subprocess.run([PROGRAM, *words], check=True, capture_output=True, text=True).stdout)
 
@@ -60,7 +52,7 @@ def main():
     turing = searched("1", "mt-nlg-530b", "hgx-a100-80*641", "framework=megatron-core", "global_batch=2240")
     print(f"mt-nlg-530b on 5,128 GPUs: {turing['tried']:,} configurations in {turing['first_s']:.3f} s: {0.1 / turing['first_s']:.1f} times the budget's speed")
     batch = min(many["tried"], 1000000)
-    peer = float(subprocess.run([peer_python(), "-c", PEER, str(batch)], check=True, capture_output=True, text=True).stdout)
+    peer = float(subprocess.run([peer_python(BUILD, ["numpy"]), "-c", PEER, str(batch)], check=True, capture_output=True, text=True).stdout)
     print(f"NumPy, the same formulas over arrays of given prices: {batch / peer / 1e6:.2f} M/s; ratio {rate / (batch / peer):.2f}")
 
 
