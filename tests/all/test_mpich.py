@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 SOURCE, BUILD = os.environ["PACELINE_SOURCE"], os.path.join(os.environ["PACELINE_BUILD"], "mpich")
-if not shutil.which("mpicc.mpich") or not shutil.which("mpirun.mpich"):
+PREPROCESS = ("mpicc.mpich", "-E", "-x", "c", "-include", "mpi.h", "/dev/null")  # the compiler comes without headers, too
+if not shutil.which("mpicc.mpich") or not shutil.which("mpirun.mpich") or subprocess.run(PREPROCESS, capture_output=True, check=False).returncode:
     print("no MPICH (mpich, libmpich-dev)")
     sys.exit(77)
 
