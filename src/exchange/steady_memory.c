@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MARKS = 212, GROUPS = 8 }; /* up to 2^52 bytes; a step asks of a few groups in turn */
+enum { MARKS = 212, GROUPS = 64 }; /* up to 2^52 bytes; a search asks of some dozen groups in turn */
 
 typedef struct {
     pace_machine machine;

@@ -12,6 +12,7 @@
 #include "plan/step_turns.h"
 
 #include <math.h>
+#include <string.h>
 
 pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) {
     pace_step_pricer pricer = {.catalog = catalog};
@@ -498,24 +499,44 @@ pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, 
     return PACE_OK;
 }
 
+/* Whether the case's stages hold the same as those of the one before: only what replicas divide may differ. */
+static bool has_same_stages(const pace_step_outlined *before, const pace_step_case *asked) {
+    pace_config config = asked->config;
+    const pace_config *other = &before->plan.config;
+    bool copies = config.offload == PACE_OFFLOAD_ACTIVATIONS || other->offload == PACE_OFFLOAD_ACTIVATIONS;
+    if (before->model != asked->model || before->plan.framework != asked->framework || copies) return false;
+    config.zero_stage = other->zero_stage;
+    config.zero_group = other->zero_group;
+    config.offload = other->offload;
+    return memcmp(&config, other, sizeof config) == 0; /* padding that differs costs time alone */
+}
+
+static pace_status outline(pace_step_plan *plan, pace_step_pricer *pricer, const pace_step_case *asked,
+                           const pace_step_place *place) {
+    const pace_step_slots *slots;
+    bool alike = has_same_stages(&pricer->outlined, asked);
+    PACE_TRY(pace_step_slots_sized(&slots, pricer->slots, asked->model, &asked->config, place));
+    PACE_TRY(pace_step_plan_outline(plan, slots, asked->framework, &asked->config, place, asked->attention,
+                                    alike ? &pricer->outlined.plan : NULL));
+    if (!alike) pricer->outlined = (pace_step_outlined){asked->model, *plan};
+    return PACE_OK;
+}
+
 pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked,
                              const pace_step_limits *limits) {
     pace_step_plan *plan = &out->plan;
     pace_step_place place;
-    const pace_step_slots *slots;
     PACE_TRY(pace_device_check_precision(asked->device, pace_config_matrix_precision(&asked->config)));
     PACE_TRY(place_of(&place, pricer, asked));
-    PACE_TRY(pace_step_slots_sized(&slots, pricer->slots, asked->model, &asked->config, &place));
-    PACE_TRY(pace_step_plan_outline(plan, slots, asked->framework, &asked->config, &place, asked->attention));
-    PACE_TRY(pace_offload_check(plan, &place));
+    PACE_TRY(outline(plan, pricer, asked, &place));
+    PACE_TRY(pace_offload_screen(plan, &place));
     const pace_doubts *doubts = pace_cost_doubts(pricer->cost);
     out->fitting = fitting_of(plan, 0, doubts);
     double limit_s =
         pace_step_surely_fits(plan->memory.all_bytes, plan->device_bytes, doubts) ? limits->sure_s : limits->close_s;
     out->closed_s.median = INFINITY;
     if (out->fitting != PACE_FITS) return PACE_OK;
-    if (!slots->priced)
-        PACE_TRY(pace_step_slots_get(&plan->slots, pricer->slots, asked->model, &asked->config, &place));
+    PACE_TRY(pace_step_slots_get(&plan->slots, pricer->slots, asked->model, &asked->config, &place));
     if (pace_step_least_s(plan) > limit_s) return PACE_OK;
     PACE_TRY(pace_step_plan_finish(plan, &place));
     PACE_TRY(pace_step_turns_s(&plan->turns_s, plan));

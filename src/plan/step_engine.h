@@ -30,6 +30,12 @@ typedef struct {
     bool unfolded;                 /* every micro-batch and operator is walked, though fewer say the same; for tests */
 } pace_step_case;
 
+/* The last outline of a screened case. */
+typedef struct {
+    const pace_model *model; /* NULL = none */
+    pace_step_plan plan;
+} pace_step_outlined;
+
 /* What pricing keeps between cases. For one thread. */
 typedef struct {
     pace_catalog *catalog; /* borrowed */
@@ -37,6 +43,7 @@ typedef struct {
     pace_price_cache prices;
     pace_slot_cache *slots;
     pace_step_hosts hosts;
+    pace_step_outlined outlined;
 } pace_step_pricer;
 
 pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) PACE_MUST_CHECK;

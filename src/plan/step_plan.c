@@ -6,6 +6,7 @@
 #include "plan/step_offload.h"
 
 #include <math.h>
+#include <string.h>
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------- */
 
@@ -378,15 +379,21 @@ static double gathered_bytes(const pace_step_plan *plan) {
                     : 0;
 }
 
-pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage) {
+static pace_stage_holds holds_of(const pace_step_plan *plan, double stage) {
+    pace_stage_holds holds = {pace_stage_share(plan, stage, PACE_WHOLE_STAGE), stage_activations(plan, stage), 0};
+    double moved = fmax(0, pace_step_layers_of(plan, stage) - plan->config.vpp); /* of a chunk the last layer stays */
+    if (pace_step_copies_activations(plan)) holds.moved_bytes = moved * in_flight(plan, stage) * layer_kept_bytes(plan);
+    return holds;
+}
+
+static pace_step_memory memory_of(const pace_step_plan *plan, const pace_stage_holds *holds) {
     const pace_config *config = &plan->config;
-    pace_share held = pace_stage_share(plan, stage, PACE_WHOLE_STAGE);
     double copies = pace_config_group_size(config, pace_config_shard_group(config, true));
     bool trains = pace_config_trains(config), half = pace_config_parameter_bytes(config) == 2;
     double weight = half ? 2 : 4, parameters[4]; /* by the stage of ZeRO that divides them; weights 3, else trained */
     for (int i = 1; i <= 3; i++) {
         double over = sharded_over(config, i), expert_over = over > 1 ? copies : 1;
-        pace_share of = i < 3 ? pace_share_trained(held) : held;
+        pace_share of = i < 3 ? pace_share_trained(holds->held) : holds->held;
         parameters[i] = of.dense / over + of.expert / expert_over;
     }
     double formed = adds_wider(plan) ? weight : 0,
@@ -394,7 +401,7 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
     double later = half ? plan->framework->formed_state_bytes : 0;
     double state = half ? plan->framework->state_bytes - later : 8; /* without a master copy: the parameters are it */
     pace_step_memory memory = {.weight_bytes = weight * (parameters[3] + tables(plan->slots, config->ep)),
-                               .activation_bytes = stage_activations(plan, stage)};
+                               .activation_bytes = holds->activation_bytes};
     bool on_host = config->offload == PACE_OFFLOAD_OPTIMIZER;
     if (trains) {
         memory.gradient_bytes = (gradient_bytes(plan) + formed) * parameters[2] + gathered_bytes(plan);
@@ -403,12 +410,16 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
         /* gradients and states; where no master copy is among these, parameters too (Ren et al. 2021, section 4.1) */
         if (on_host) memory.host_bytes = ((state + later) * plan->slots->states + beside) * parameters[1];
     }
-    double moved = fmax(0, pace_step_layers_of(plan, stage) - config->vpp); /* of each chunk the last layer stays */
-    if (pace_step_copies_activations(plan)) memory.host_bytes = moved * in_flight(plan, stage) * layer_kept_bytes(plan);
+    if (pace_step_copies_activations(plan)) memory.host_bytes = holds->moved_bytes;
     memory.library_bytes = plan->library_bytes;
     memory.all_bytes = memory.weight_bytes + memory.gradient_bytes + memory.optimizer_bytes + memory.activation_bytes;
     memory.all_bytes += memory.library_bytes;
     return memory;
+}
+
+pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage) {
+    pace_stage_holds holds = holds_of(plan, stage);
+    return memory_of(plan, &holds);
 }
 
 /* What libraries and the framework hold, and what of the device's memory is no framework's to give. */
@@ -425,12 +436,13 @@ static void add_held(pace_step_plan *plan, const pace_step_place *place) {
 }
 
 static void add_memory(pace_step_plan *plan, const pace_step_place *place) {
-    double stages[3];
+    double stages[PACE_UNLIKE_STAGES];
     unsigned count = pace_unlike_stages(stages, plan);
     add_held(plan, place);
     for (unsigned i = 0; i < count; i++) {
-        pace_step_memory one = pace_step_stage_memory(plan, stages[i]);
+        pace_step_memory one = memory_of(plan, &plan->holds[i]);
         if (one.all_bytes > plan->memory.all_bytes) plan->memory = one;
+        plan->rank_host_bytes = fmax(plan->rank_host_bytes, one.host_bytes);
         plan->last_rank_bytes = one.all_bytes;
     }
 }
@@ -493,14 +505,32 @@ static pace_status add_update(pace_step_plan *plan, const pace_step_place *place
     return PACE_OK;
 }
 
+static pace_status make_stages(pace_step_plan *plan) {
+    double stages[PACE_UNLIKE_STAGES];
+    PACE_TRY(pace_step_stages_cut(plan));
+    unsigned count = pace_unlike_stages(stages, plan);
+    for (unsigned i = 0; i < count; i++) plan->holds[i] = holds_of(plan, stages[i]);
+    return PACE_OK;
+}
+
+static void take_stages(pace_step_plan *plan, const pace_step_plan *alike) {
+    plan->cut = alike->cut;
+    plan->fullest = alike->fullest;
+    plan->layers_most = alike->layers_most;
+    plan->layers_first = alike->layers_first;
+    plan->layers_last = alike->layers_last;
+    memcpy(plan->holds, alike->holds, sizeof plan->holds);
+}
+
 pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
-                                   const pace_config *config, const pace_step_place *place, double attention) {
-    pace_step_plan plan = {.slots = slots, .framework = framework, .config = *config, .attention = attention};
+                                   const pace_config *config, const pace_step_place *place, double attention,
+                                   const pace_step_plan *alike) {
     PACE_TRY(pace_config_check_shares(config));
-    plan.micro_batches = pace_config_micro_batches(config);
-    PACE_TRY(pace_step_stages_cut(&plan));
-    add_memory(&plan, place);
-    *out = plan;
+    *out = (pace_step_plan){.slots = slots, .framework = framework, .config = *config, .attention = attention};
+    out->micro_batches = pace_config_micro_batches(config);
+    if (alike) take_stages(out, alike);
+    else PACE_TRY(make_stages(out));
+    add_memory(out, place);
     return PACE_OK;
 }
 
@@ -515,7 +545,7 @@ pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slot
                                 const pace_config *config, const pace_step_place *place, double attention) {
     pace_step_plan plan;
     PACE_TRY(pace_config_check(config));
-    PACE_TRY(pace_step_plan_outline(&plan, slots, framework, config, place, attention));
+    PACE_TRY(pace_step_plan_outline(&plan, slots, framework, config, place, attention, NULL));
     PACE_TRY(pace_step_plan_finish(&plan, place));
     *out = plan;
     return PACE_OK;

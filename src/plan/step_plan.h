@@ -21,6 +21,22 @@ typedef struct {
     double unpack_s, pack_s; /* lowered frameworks: parameters copied out of the buffer, gradients into it */
 } pace_step_shards;
 
+/* How many of a model's parameters a rank of a stage holds. */
+typedef struct {
+    double dense, expert;            /* parameters */
+    double trained, trained_expert;  /* of these, those that are not frozen */
+    double tensors;                  /* that these are parts of */
+    double put_off, put_off_tensors; /* of dense and expert, and of tensors: as of pace_model_part */
+} pace_share;
+
+/* What a stage holds, whatever replicas divide among them. */
+typedef struct {
+    pace_share held;
+    double activation_bytes, moved_bytes; /* on the device, on the host */
+} pace_stage_holds;
+
+enum { PACE_UNLIKE_STAGES = 3 };
+
 /* Everything that does not depend on factors. */
 typedef struct {
     const pace_step_slots *slots; /* borrowed */
@@ -28,10 +44,11 @@ typedef struct {
     pace_config config;
     double attention; /* pace_frameworks_attention() */
     double micro_batches;
-    pace_pipeline cut;                /* of the configuration */
-    double fullest, layers_most;      /* the stage in the middle that has most layers, and these */
-    double layers_first, layers_last; /* of the first and the last stage */
-    double pass_s;                    /* one message to the next stage */
+    pace_pipeline cut;                          /* of the configuration */
+    double fullest, layers_most;                /* the stage in the middle that has most layers, and these */
+    double layers_first, layers_last;           /* of the first and the last stage */
+    pace_stage_holds holds[PACE_UNLIKE_STAGES]; /* of pace_unlike_stages() */
+    double pass_s;                              /* one message to the next stage */
     double add_s; /* each micro-batch, for each parameter: its gradient is added to those before; 0 = lowered */
     bool pass_across;
     double gradient_s, expert_gradient_s; /* exchanges of the gradients of one step, alone */
@@ -61,6 +78,7 @@ typedef struct {
     double library_bytes;         /* of each stage's memory: workspaces of libraries, buffers of the framework */
     pace_step_memory memory;      /* of the fullest rank */
     double last_rank_bytes;       /* what a rank of the last stage holds, which is the one that Megatron logs */
+    double rank_host_bytes;       /* the most that a rank of pace_unlike_stages() holds there */
     double host_bytes;            /* what the ranks of the fullest node hold in its host's memory */
     double host_has_bytes;        /* of that host; 0 = unknown */
     double device_bytes;          /* memory of the device that a framework can give; 0 = unknown */
@@ -72,10 +90,12 @@ pace_status pace_step_plan_make(pace_step_plan *out, const pace_step_slots *slot
                                 const pace_config *config, const pace_step_place *place,
                                 double attention) PACE_MUST_CHECK;
 /** The same in two parts, for a search: stages and memory of a configuration whose fields are sound by themselves,
- * which needs slots of known sizes alone; then what needs prices. */
+ * which needs slots of known sizes alone; then what needs prices. `alike`: an outline of the same model and framework
+ * whose configuration differs in what replicas divide (zero_stage, zero_group, optimizers on hosts) alone, NULL = none
+ * is at hand. *out is not defined on error. */
 pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *slots, const pace_framework *framework,
-                                   const pace_config *config, const pace_step_place *place,
-                                   double attention) PACE_MUST_CHECK;
+                                   const pace_config *config, const pace_step_place *place, double attention,
+                                   const pace_step_plan *alike) PACE_MUST_CHECK;
 pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) PACE_MUST_CHECK;
 
 /** Counts the layers of the stages: layers_first, layers_most, fullest. Errors: those of pipelines and stages. */
@@ -92,14 +112,6 @@ static inline bool pace_step_copies_activations(const pace_step_plan *plan) {
 
 /** Repeated layers of a stage, from 0. */
 double pace_step_layers_of(const pace_step_plan *plan, double stage);
-
-/* How many of a model's parameters a rank of a stage holds. */
-typedef struct {
-    double dense, expert;            /* parameters */
-    double trained, trained_expert;  /* of these, those that are not frozen */
-    double tensors;                  /* that these are parts of */
-    double put_off, put_off_tensors; /* of dense and expert, and of tensors: as of pace_model_part */
-} pace_share;
 
 void pace_share_add(pace_share *into, pace_share one, double times);
 
@@ -121,7 +133,7 @@ bool pace_stage_has_head(double stage);
 bool pace_stage_has_tail(const pace_step_plan *plan, double stage);
 
 /** Stages that may differ: the first, the middle one with most layers, and the last. Returns how many there are. */
-unsigned pace_unlike_stages(double out[3], const pace_step_plan *plan);
+unsigned pace_unlike_stages(double out[PACE_UNLIKE_STAGES], const pace_step_plan *plan);
 
 enum { PACE_WHOLE_STAGE = -1 };
 /** Parameters of a stage, or of a part of the model on it. With several stages both ends hold a tied output layer. */

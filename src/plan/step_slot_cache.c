@@ -158,9 +158,8 @@ static pace_status get_parts(pace_step_slots **out, pace_slot_cache *cache, cons
 
 pace_status pace_step_slots_sized(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
                                   const pace_config *config, const pace_step_place *place) {
-    slot_key key = key_of(model, config, place, true);
-    pace_step_slots *slots = find(cache, &key, true);
-    if (!slots) PACE_TRY(get_parts(&slots, cache, model, config, place));
+    pace_step_slots *slots;
+    PACE_TRY(get_parts(&slots, cache, model, config, place));
     *out = slots;
     return PACE_OK;
 }

@@ -93,10 +93,10 @@ bool pace_stage_has_tail(const pace_step_plan *plan, double stage) {
     return stage == (is_v(plan) ? 0 : plan->config.pp - 1);
 }
 
-unsigned pace_unlike_stages(double out[3], const pace_step_plan *plan) {
+unsigned pace_unlike_stages(double out[PACE_UNLIKE_STAGES], const pace_step_plan *plan) {
     double pp = plan->config.pp;
     out[0] = 0, out[1] = pp > 2 ? plan->fullest : pp - 1, out[2] = pp - 1;
-    return (unsigned)fmin(pp, 3);
+    return (unsigned)fmin(pp, PACE_UNLIKE_STAGES);
 }
 
 static pace_share tail_share(const pace_step_plan *plan, double stage, double part) {
@@ -154,7 +154,7 @@ pace_share pace_stage_share(const pace_step_plan *plan, double stage, double par
 
 pace_share pace_fullest_share(const pace_step_plan *plan) {
     pace_share most = {0};
-    double stages[3];
+    double stages[PACE_UNLIKE_STAGES];
     bool all = has_kinds(plan);
     unsigned count = all ? (unsigned)plan->config.pp : pace_unlike_stages(stages, plan);
     for (unsigned i = 0; i < count; i++) {
