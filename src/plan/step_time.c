@@ -88,6 +88,16 @@ static double bubble_of(const pace_step_plan *plan, const pipeline *p) {
     }
 }
 
+/* What is left of an exchange behind passes of the last micro-batch, chunk by chunk: where a stage has several, the last
+ * micro-batches of all stages pass one chunk after the other (Narayanan et al. 2021, section 2.2.2), and those of the
+ * chunk that comes last hide its part alone. */
+static double left_of_chunks_s(const pace_step_plan *plan, const pace_step_factors *f, double alone_s, double cover_s) {
+    double chunks = plan->config.vpp, overlap = plan->framework->overlap_gradients;
+    double turns = is_lowered(plan) ? chunks : (chunks - 1) * plan->config.pp + 1;
+    return larger(pace_exchange_left_s(alone_s, overlap, f->hidden, cover_s * turns / chunks),
+                  pace_exchange_left_s(alone_s / chunks, overlap, f->hidden, cover_s / chunks));
+}
+
 /* Gradients that are all-reduced hide behind the last micro-batch's backward, which takes `backward_s`; parameters that
  * are gathered behind the next step's forward too. */
 static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_passes *slowest,
@@ -102,7 +112,7 @@ static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f
                                                   pace_factor_of(f, plan->gradient_across) * plan->gradient_starts_s,
                                                   backward_s),
                       last_s);
-    return larger(pace_exchange_left_s(alone_s, plan->framework->overlap_gradients, f->hidden, cover_s), last_s);
+    return larger(left_of_chunks_s(plan, f, alone_s, cover_s), last_s);
 }
 
 /* ZeRO 2 sums the gradients of each micro-batch behind its backward pass; the last one's count with the step's. */
