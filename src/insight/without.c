@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+_Static_assert((int)PACE_ADVICES < (int)PACE_REPLAY_RESOURCES, "one resource is no advice's");
+
 typedef struct {
     const pace_joint *joint;
     const pace_rank *home;
@@ -134,6 +136,8 @@ static int64_t round_of(const bounded_run *r, uint32_t segment, size_t lane, int
     return count && before ? r->start[segment] - r->start[segment - count] : 0;
 }
 
+enum { KEPT = PACE_REPLAY_RESOURCES - 1 }; /* a resource that no run leaves out */
+
 /* What a segment behind the rounds waits for among them or before comes so much later, too. false: ranks meet there. */
 static bool delay_waits(pace_replay *replay, const bounded_run *r, uint32_t segment, int64_t behind_ns) {
     pace_segment *s = &replay->segments.items[segment];
@@ -145,7 +149,7 @@ static bool delay_waits(pace_replay *replay, const bounded_run *r, uint32_t segm
         if (!is_of_run(r, lane)) return false;
         wait->lag_ns += r->home->fold.times * round_of(r, wait->on, lane, behind_ns);
     }
-    s->lag_resource = PACE_REPLAY_RESOURCES - 1;
+    s->lag_resource = KEPT;
     return true;
 }
 
