@@ -4,7 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { MARKS = 212, GROUPS = 64 }; /* up to 2^52 bytes; a search asks of some dozen groups in turn */
+enum {
+    MARKS = 212,
+    GROUPS = 32
+}; /* up to 2^52 bytes; a search asks of some dozen groups in turn; threads of small stacks hold them */
 
 typedef struct {
     pace_machine machine;

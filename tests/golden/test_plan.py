@@ -143,8 +143,9 @@ def test_uneven_chunks():
     mine = ["--set", "tp=8", "--set", "pp=16", "--set", "dp=128", "--set", "micro_batch=1", "--set", "recompute=none"]
     plain, chunks = (float(json.loads(run("predict", *fixed, *mine, "--set", f"vpp={vpp}", "-f", "json", "-q")[1])["values"]["step.median_s"])
                      for vpp in (1, 4))
-    # 16 micro-batches on 16 stages: (16 + 15) / (16 + 15 / 4) = 1.57 times, less what no stage waits for
-    expect(1.3 < plain / chunks < 1.57, "interleaved", plain, chunks)
+    # 16 micro-batches on 16 stages: (16 + 15) / (16 + 15 / 4) = 1.57 times, less what no stage waits for; and gradients of three chunks
+    # of four hide behind the chunks behind them
+    expect(1.3 < plain / chunks < 1.6, "interleaved", plain, chunks)
 
 
 def test_adapted_on_one_card():

@@ -16,20 +16,10 @@ static double usual_chunks(const pace_step_row *row, double most) {
     double rounds = config->global_batch / (config->micro_batch * config->dp);
     if (fmod(rounds, config->pp) != 0 || pace_model_parts_find(&parts, row->model, config) != PACE_OK) return 1;
     double chunks = 1;
-    for (double v = 2; v <= most; v++)
+    for (double v = 2; v <= most && config->pp * v <= parts.layers; v++)
         if (fmod(parts.layers, config->pp * v) == 0 || fmod(parts.layers + ENDS, config->pp * v) == 0) chunks = v;
     pace_model_parts_free(&parts);
     return chunks;
-}
-
-/* A pipeline of p stages that fills and drains takes (m + (p - 1)/v) / m times as long as one that need not, in v
- * chunks a stage. What it would be faster by lies at the end of the interval. */
-static void doubt_chunks(pace_step_row *out, double chunks) {
-    const double z90 = 1.645;
-    const pace_config *config = &out->config;
-    double rounds = config->global_batch / (config->micro_batch * config->dp), waits = config->pp - 1;
-    out->unsaid_spread = hypot(out->unsaid_spread, log((rounds + waits) / (rounds + waits / chunks)) / z90);
-    pace_step_note(out, "assumed vpp 1");
 }
 
 static void set_chunks(pace_step_row *out, const pace_step_reader *r, size_t row) {
@@ -41,7 +31,8 @@ static void set_chunks(pace_step_row *out, const pace_step_reader *r, size_t row
     double chunks = usual_chunks(out, r->things->doubts.figure[PACE_DOUBT_ROW_INTERLEAVING]);
     if (chunks == 1) return;
     if (!interleaved && !pace_step_row_suite_interleaves(out, r, row)) {
-        doubt_chunks(out, chunks);
+        out->may_chunk = chunks;
+        pace_step_note(out, "assumed vpp 1");
         return;
     }
     config->vpp = chunks;

@@ -20,6 +20,7 @@ typedef struct {
     bool batch_assumed;            /* the row says no micro-batch */
     bool may_recompute;            /* the row does not say whether activations are recomputed */
     bool ran;                      /* of a table of measured steps */
+    double may_chunk;              /* its stages may have so many chunks, of which it says nothing; 0 = they may not */
     bool may_be_fp8;               /* the row says no precision, and its framework trains in 8 bits as well */
     bool says_layout;              /* of images */
     double attention;              /* pace_frameworks_attention() */
@@ -28,7 +29,7 @@ typedef struct {
     double matrix_factor, attention_factor, stream_factor; /* of this row's own: time over the formula's; 0 = as that */
     double ranks, tokens;                                  /* tokens: of a step on one device */
     double doubt;                                          /* times the spread: above 1 where sizes were guessed */
-    double unsaid_spread; /* and beside it, of what the row leaves open of its pipeline and power */
+    double unsaid_spread; /* and beside it, of what the row leaves open of its images and power */
     double measured_s;    /* NAN = not measured */
     double unit_s;        /* 0 = the unit is a rate */
     const char *unit;
