@@ -88,9 +88,9 @@ static double bubble_of(const pace_step_plan *plan, const pipeline *p) {
     }
 }
 
-/* What is left of an exchange behind passes of the last micro-batch, chunk by chunk: where a stage has several, the last
- * micro-batches of all stages pass one chunk after the other (Narayanan et al. 2021, section 2.2.2), and those of the
- * chunk that comes last hide its part alone. */
+/* What is left of an exchange behind passes of the last micro-batch, chunk by chunk: where a stage has several, the
+ * last micro-batches of all stages pass one chunk after the other (Narayanan et al. 2021, section 2.2.2), and those of
+ * the chunk that comes last hide its part alone. */
 static double left_of_chunks_s(const pace_step_plan *plan, const pace_step_factors *f, double alone_s, double cover_s) {
     double chunks = plan->config.vpp, overlap = plan->framework->overlap_gradients;
     double turns = is_lowered(plan) ? chunks : (chunks - 1) * plan->config.pp + 1;

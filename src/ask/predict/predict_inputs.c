@@ -50,7 +50,8 @@ static pace_status forecast(pace_predict_inputs *out, pace_catalog *catalog, pac
         return pace_forecast_of_graphs(&out->forecast, catalog, graphs, count, (const char *const *)out->paths.items,
                                        device, mode);
     for (size_t i = 0; i < count; i++) pace_graph_free(&graphs[i]);
-    return pace_fail(PACE_E_USAGE, "%s: does not say when anything ran: name the device it would run on with " PACE_FIELD "on",
+    return pace_fail(PACE_E_USAGE,
+                     "%s: does not say when anything ran: name the device it would run on with " PACE_FIELD "on",
                      out->paths.items[0]);
 }
 

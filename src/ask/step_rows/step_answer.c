@@ -45,7 +45,8 @@ pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *price
     return PACE_OK;
 }
 
-/* What a pipeline would be faster by in the most chunks that are usual lies at the end of the interval, by their closed forms. */
+/* What a pipeline would be faster by in the most chunks that are usual lies at the end of the interval, by their closed
+ * forms. */
 static pace_status doubt_chunks(double *spread, pace_step_pricer *pricer, const pace_step_row *row) {
     const double z90 = 1.645;
     pace_step_case asked = pace_step_row_case(row);

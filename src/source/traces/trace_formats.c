@@ -265,9 +265,10 @@ pace_status pace_graph_read(pace_graph *out, pace_read_notes *notes, const pace_
 }
 
 static pace_status refuse_untimed(const char *path, const pace_trace_format *format) {
-    return pace_fail(PACE_E_INPUT,
-                     "%s: expected a trace, found a %s, which does not say when anything ran: paceline predict %s --on DEVICE", path,
-                     format->name, path);
+    return pace_fail(
+        PACE_E_INPUT,
+        "%s: expected a trace, found a %s, which does not say when anything ran: paceline predict %s --on DEVICE", path,
+        format->name, path);
 }
 
 static void note_depth(pace_read_notes *notes, const pace_step_list *steps, const char *path) {
