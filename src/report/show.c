@@ -103,6 +103,13 @@ pace_shown pace_show_rate(double per_second) {
     return scale_to(per_second, UNITS, 6);
 }
 
+pace_shown pace_show_change(double share) {
+    double percent = 100 * share;
+    pace_shown shown;
+    pace_snprintf(shown.text, sizeof shown.text, "%+.1f %%", fabs(percent) < 0.05 ? 0 : percent);
+    return shown;
+}
+
 pace_shown pace_show_share(double share) {
     pace_shown shown;
     double percent = share * 100;

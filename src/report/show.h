@@ -19,6 +19,7 @@ pace_shown pace_show_ns(int64_t ns);                    /**< 812 ns, 4.210 µs, 
 pace_shown pace_show_bytes(double bytes);               /**< 1.500 GB */
 pace_shown pace_show_rate(double per_second);           /**< 312.1 T/s */
 pace_shown pace_show_share(double share);               /**< 43.2 % */
+pace_shown pace_show_change(double share);              /**< +1.6 %, never -0.0 % */
 
 /** A key as words: "exposed_wait_ns" becomes "exposed wait". Allocated; NULL when memory ran out. */
 char *pace_show_label(const char *key);

@@ -41,8 +41,8 @@ static pace_status put_samples(pace_node *root, const pace_step_change *change, 
     if (a > 0 && b > 0 && a != b)
         pace_node_sentence(root, true,
                            "By its shapes a step of A has %" PRId64 " samples and of B %" PRId64
-                           ": for each sample B takes %+.1f %%.",
-                           a, b, 100 * (change->ratio * (double)a / (double)b - 1));
+                           ": for each sample B takes %s.",
+                           a, b, pace_show_change(change->ratio * (double)a / (double)b - 1).text);
     return PACE_OK;
 }
 

@@ -57,23 +57,23 @@ static void put_headline(pace_node *root, const pace_step_change *change) {
         pace_node_sentence(root, true, "Nothing to compare: %s.", lacking);
         return;
     }
-    char interval[64] = "", more[64];
+    char interval[128] = "";
+    pace_shown more = pace_show_change(change->ratio - 1);
     if (!isnan(change->low))
-        pace_snprintf(interval, sizeof interval, ", 90 %% interval %+.1f to %+.1f %%", 100 * (change->low - 1),
-                      100 * (change->high - 1));
-    pace_snprintf(more, sizeof more, "%+.1f %%", 100 * (change->ratio - 1));
+        pace_snprintf(interval, sizeof interval, ", 90 %% interval %+.1f to %s", 100 * (change->low - 1),
+                      pace_show_change(change->high - 1).text);
     pace_shown of_a = pace_show_ns(pace_compared_ns(&change->a)), of_b = pace_show_ns(pace_compared_ns(&change->b));
     bool a = change->a.steps > 0, b = change->b.steps > 0;
     if (change->verdict == PACE_CHANGE_CHANCE)
         pace_node_sentence(root, true, "No significant change: a%s typical step takes %s in A and %s in B (%s%s).",
-                           apart, of_a.text, of_b.text, more, interval);
+                           apart, of_a.text, of_b.text, more.text, interval);
     else if (a && b)
         pace_node_sentence(root, true, "A%s typical step takes %s in A and %s in B: %s (x%.3f%s).", apart, of_a.text,
-                           of_b.text, more, change->ratio, interval);
+                           of_b.text, more.text, change->ratio, interval);
     else
         pace_node_sentence(root, true,
                            "%s of A takes %s, %s of B %s: %s (x%.3f). What marks no steps is compared whole.",
-                           a ? "A typical step" : "All", of_a.text, b ? "a typical step" : "all", of_b.text, more,
+                           a ? "A typical step" : "All", of_a.text, b ? "a typical step" : "all", of_b.text, more.text,
                            change->ratio);
     if (change->own)
         pace_node_sentence(root, true, "Ranks of one run end their steps together: A waits %s and B %s a step.",

@@ -94,8 +94,9 @@ static void put_measured(pace_node *root, const pace_prediction *p) {
             pace_show_ns(pace_ns(measured_s)).text, p->first_uses, pace_show_ns(pace_ns(walked_s)).text);
     else
         pace_node_sentence(root, true,
-                           "The measured step takes %s; replayed from one figure per operator it takes %s (%+.1f %%).",
-                           pace_show_ns(pace_ns(measured_s)).text, pace_show_ns(pace_ns(walked_s)).text, 100 * error);
+                           "The measured step takes %s; replayed from one figure per operator it takes %s (%s).",
+                           pace_show_ns(pace_ns(measured_s)).text, pace_show_ns(pace_ns(walked_s)).text,
+                           pace_show_change(error).text);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_int(step, "measured_ns", pace_ns(measured_s));
     pace_node_int(step, "walked_ns", pace_ns(walked_s));

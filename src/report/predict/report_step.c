@@ -460,7 +460,7 @@ void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char
     put_tables(root, step);
     put_adapters(root, step);
     if (pace_config_ranks(&step->asked.config) < 2 && !large) return;
-    pace_node_note(root, "Check: the closed form makes it %s (%s to %s) on %s, %+.1f %%.",
+    pace_node_note(root, "Check: the closed form makes it %s (%s to %s) on %s, %s.",
                    pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
-                   pace_show_ns(pace_ns(high_s)).text, on, 100 * (s.median / walked_s - 1));
+                   pace_show_ns(pace_ns(high_s)).text, on, pace_show_change(s.median / walked_s - 1).text);
 }
