@@ -75,6 +75,9 @@ def test_files(folder):
           {"tp": (1, 2, 4), "recompute": ("none", "selective", "full"), "micro_batch": (1, 2, 4, 8, 16, 32)})
     check(toml, {"framework": "fsdp", "global_batch": 32, "sequence": 1024, "tp": 2, "dp": 4, "micro_batch": 1, "zero_stage": 3,
                  "recompute": "full"}, {"recompute": ("none", "selective", "full"), "micro_batch": (1, 2, 4, 8)})
+    toml.write_text(TITAN.replace("data_parallel_shard_degree = -1", "data_parallel_shard_degree = 8"))
+    _, answer, _ = plan("--from", str(toml))
+    expect("runs on 16 devices" in answer["summary"][0], "8 ranks that share parameters, times tp 2", answer["summary"])
     _, answer, _ = plan("--from", str(script), "--set", "global_batch=64")
     expect("step of 64 samples" in answer["summary"][0], "what is said counts", answer["summary"])
 

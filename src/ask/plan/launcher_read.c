@@ -18,6 +18,7 @@ typedef struct {
     const pace_launch_words *words;
     const char *path;
     double nodes, devices_of_node;
+    double sharded;     /* ranks that parameters are divided among; 0 = not said */
     bool nodes_unknown; /* only who starts it knows: "--nnodes $SLURM_NNODES" */
     char size[80];
 } reader;
@@ -106,7 +107,8 @@ static bool take_aside(reader *r, const char *key, const char *value) {
                   {"copies", &s->copies},
                   {"devices", &s->devices},
                   {"nodes", &r->nodes},
-                  {"devices_of_node", &r->devices_of_node}};
+                  {"devices_of_node", &r->devices_of_node},
+                  {"sharded", &r->sharded}};
     for (size_t i = 0; i < PACE_COUNT(asides); i++)
         if (strcmp(key, asides[i].key) == 0) return pace_number_parse(asides[i].number, value);
     if (strcmp(key, "model") == 0) pace_snprintf(s->model, sizeof s->model, "%s", value);
@@ -261,6 +263,17 @@ static pace_status describe(reader *r) {
 
 /* --- all ---------------------------------------------------------------------------------------------------------- */
 
+/* As many as its groups multiply to, where it says of all of them how many ranks they have. */
+static double devices_of_groups(const reader *r) {
+    static const char *const groups[] = {"tp", "pp", "cp"};
+    double devices = r->sharded * (r->out->copies > 0 ? r->out->copies : 1), ranks;
+    for (size_t i = 0; i < PACE_COUNT(groups); i++) {
+        const char *says = pace_launcher_says(r->out, groups[i]);
+        if (says && pace_number_parse(&ranks, says)) devices *= ranks;
+    }
+    return devices;
+}
+
 static pace_status read_words(reader *r) {
     pace_launcher_settings *s = r->out;
     PACE_TRY(choose(r));
@@ -274,6 +287,7 @@ static pace_status read_words(reader *r) {
     if (*s->model && *r->size) pace_append(s->model, sizeof s->model, "-%s", r->size);
     if (r->nodes_unknown) s->devices = 0;
     else if (!(s->devices > 0)) s->devices = r->devices_of_node * (r->nodes > 0 ? r->nodes : 1);
+    if (!(s->devices > 0) && !r->nodes_unknown) s->devices = devices_of_groups(r);
     return describe(r);
 }
 
