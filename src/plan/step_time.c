@@ -88,14 +88,16 @@ static double bubble_of(const pace_step_plan *plan, const pipeline *p) {
     }
 }
 
-/* What is left of an exchange behind passes of the last micro-batch, chunk by chunk: where a stage has several, the
- * last micro-batches of all stages pass one chunk after the other (Narayanan et al. 2021, section 2.2.2), and those of
- * the chunk that comes last hide its part alone. */
-static double left_of_chunks_s(const pace_step_plan *plan, const pace_step_factors *f, double alone_s, double cover_s) {
+/* What is left of an exchange behind passes of the last micro-batch. In an interleaved order the last micro-batches of
+ * all stages pass one chunk after the other (Narayanan et al. 2021, section 2.2.2): what a chunk exchanges hides behind
+ * those that follow it, and the part of the last one behind its own passes. Buckets of lowered frameworks go with the
+ * last micro-batch. */
+static double left_behind_s(const pace_step_plan *plan, const pace_step_factors *f, double alone_s, double cover_s) {
     double chunks = plan->config.vpp, overlap = plan->framework->overlap_gradients;
-    double turns = is_lowered(plan) ? chunks : (chunks - 1) * plan->config.pp + 1;
-    return larger(pace_exchange_left_s(alone_s, overlap, f->hidden, cover_s * turns / chunks),
-                  pace_exchange_left_s(alone_s / chunks, overlap, f->hidden, cover_s / chunks));
+    double left_s = pace_exchange_left_s(alone_s, overlap, f->hidden, cover_s);
+    if (is_lowered(plan) || plan->config.schedule != PACE_SCHEDULE_1F1B) return left_s;
+    double turns = (chunks - 1) * plan->config.pp + 1;
+    return larger(pace_exchange_left_s(alone_s, overlap, f->hidden, cover_s * turns / chunks), left_s / chunks);
 }
 
 /* Gradients that are all-reduced hide behind the last micro-batch's backward, which takes `backward_s`; parameters that
@@ -112,7 +114,7 @@ static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f
                                                   pace_factor_of(f, plan->gradient_across) * plan->gradient_starts_s,
                                                   backward_s),
                       last_s);
-    return larger(left_of_chunks_s(plan, f, alone_s, cover_s), last_s);
+    return larger(left_behind_s(plan, f, alone_s, cover_s), last_s);
 }
 
 /* ZeRO 2 sums the gradients of each micro-batch behind its backward pass; the last one's count with the step's. */

@@ -141,11 +141,12 @@ def test_uneven_chunks():
     expect(row["vpp"] > 1 and f"--num-layers-per-virtual-pipeline-stage {chunk}" in lines
            and any("--account-for-embedding-in-pipeline-split" in line for line in lines), "told", lines)
     mine = ["--set", "tp=8", "--set", "pp=16", "--set", "dp=128", "--set", "micro_batch=1", "--set", "recompute=none"]
-    plain, chunks = (float(json.loads(run("predict", *fixed, *mine, "--set", f"vpp={vpp}", "-f", "json", "-q")[1])["values"]["step.median_s"])
-                     for vpp in (1, 4))
-    # 16 micro-batches on 16 stages: (16 + 15) / (16 + 15 / 4) = 1.57 times, less what no stage waits for; and gradients of three chunks
-    # of four hide behind the chunks behind them
-    expect(1.3 < plain / chunks < 1.6, "interleaved", plain, chunks)
+    answers = [json.loads(run("predict", *fixed, *mine, "--set", f"vpp={vpp}", "-f", "json", "-q")[1]) for vpp in (1, 4)]
+    plain, chunks = (answer["values"]["step.median_s"] for answer in answers)
+    gradients = next(row["time_ns"] for row in answers[0]["parts"] if row["part"] == "data exchange") / 1e9
+    # 16 micro-batches on 16 stages: (16 + 15) / (16 + 15 / 4) = 1.57 times, less what no stage waits for; and gradients that one chunk
+    # leaves in sight hide behind others
+    expect(1.3 < plain / chunks < 31 / 19.75 + gradients / chunks, "interleaved", plain, chunks, gradients)
 
 
 def test_adapted_on_one_card():

@@ -263,7 +263,8 @@ static pace_status describe(reader *r) {
 
 /* --- all ---------------------------------------------------------------------------------------------------------- */
 
-/* As many as its groups multiply to, where it says of all of them how many ranks they have. */
+/* As many as its groups multiply to, where it says how many ranks share parameters; groups that it does not name have
+ * one rank. */
 static double devices_of_groups(const reader *r) {
     static const char *const groups[] = {"tp", "pp", "cp"};
     double devices = r->sharded * (r->out->copies > 0 ? r->out->copies : 1), ranks;
@@ -285,9 +286,9 @@ static pace_status read_words(reader *r) {
         PACE_TRY(check_uncounted(r, &r->words->items.items[i]));
     }
     if (*s->model && *r->size) pace_append(s->model, sizeof s->model, "-%s", r->size);
+    if (!(s->devices > 0)) s->devices = r->devices_of_node * (r->nodes > 0 ? r->nodes : 1);
+    if (!(s->devices > 0)) s->devices = devices_of_groups(r);
     if (r->nodes_unknown) s->devices = 0;
-    else if (!(s->devices > 0)) s->devices = r->devices_of_node * (r->nodes > 0 ? r->nodes : 1);
-    if (!(s->devices > 0) && !r->nodes_unknown) s->devices = devices_of_groups(r);
     return describe(r);
 }
 
