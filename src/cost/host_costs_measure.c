@@ -3,6 +3,7 @@
 #include "base/fence.h"
 #include "base/order.h"
 #include "base/sort.h"
+#include "step/full_queues.h"
 #include "step/graph_lanes.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ typedef struct {
     const pace_graph *graph;
     const pace_step *step;
     const pace_graph_lanes *lanes;
+    pace_room_waits rooms;
     uint32_t thread;
     uint32_t *open;
     uint32_t depth, next_launch;
@@ -85,6 +87,8 @@ static pace_status take_launch(measurer *m, uint32_t number) {
         int64_t until = on == PACE_NO_TASK ? m->since_ns : pace_step_end_ns(m->step, on);
         int64_t end = pace_step_end_ns(m->step, call);
         wait_until(m, m->since_ns, until < end ? until : end);
+    } else {
+        wait_until(m, m->since_ns, pace_room_ns(&m->rooms, m->step, call));
     }
     return tell(m, PACE_T4, launch->call, pace_step_end_ns(m->step, call));
 }
@@ -291,11 +295,12 @@ pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *l
     pace_status status = pace_graph_lanes_of(&lanes, graph);
     m.lanes = &lanes;
     if (!m.open) status = PACE_E_MEMORY;
+    if (status == PACE_OK) status = pace_room_waits_find(&m.rooms, step);
     for (m.thread = 0; status == PACE_OK && m.thread < graph->thread_count; m.thread++) status = take_thread(&m);
     if (status == PACE_OK) status = pool_all(&m);
     pace_free(m.open);
     pace_graph_lanes_free(&lanes);
-    PACE_VEC_FREE(&m.samples, &m.tails);
+    PACE_VEC_FREE(&m.samples, &m.tails, &m.rooms);
     if (status == PACE_OK) status = measure_launches(launch, graph, step);
     return status;
 }

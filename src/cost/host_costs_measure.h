@@ -19,8 +19,8 @@ typedef struct {
     pace_name longest; /* of the graph */
 } pace_first_uses;
 
-/** Pools into `costs` every overhead of the graph's operators, of a graph made from `step`. Waiting for the device or
- * another thread is no overhead and left out; nothing else is, so that means give back the measured sums, unless
+/** Pools into `costs` every overhead of the graph's operators, of a graph made from `step`. Waiting for the device, its
+ * full queue or another thread is no overhead and left out; nothing else is, so that means give back the measured sums, unless
  * `first_uses` is given (begins as zeros): then those are left out and counted. */
 pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, pace_first_uses *first_uses,
                                     const pace_graph *graph, const pace_step *step) PACE_MUST_CHECK;

@@ -3,6 +3,7 @@
 #include "base/order.h"
 #include "insight/advice.h"
 #include "insight/device_ends.h"
+#include "step/full_queues.h"
 #include "insight/host_runs.h"
 #include "insight/ranks/exchange_calls.h"
 #include "insight/input_time.h"
@@ -14,9 +15,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* So much work in line on a stream, and a launch that takes long waits for room: half of what CUDA's queue holds. */
-enum { CROWDED = 512, LONG_LAUNCH_NS = 20000 };
 
 /* How long a host thread may be silent before it counts as polling a busy device. */
 enum { SPIN_NS = 200000 };
@@ -38,12 +36,16 @@ typedef struct {
     uint32_t *first_segment; /* task -> its first segment, PACE_NO_SEGMENT = outside */
     bool *lane_on_device;    /* replay lane -> kind */
     uint64_t *launches;      /* a bit a task: device work names it as its cause */
+    uint64_t *waited;        /* a bit a task: a call that waited for room in a stream's queue */
+    pace_room_waits rooms;   /* those calls */
     uint8_t *blocking;       /* name -> whether a call so named blocks, + 1; 0 = not looked up */
     pace_instants wakes;     /* of all threads of the host */
     size_t wake;             /* the first of them that lies not before the segment added last */
     bool open;               /* the segment added last is the host's, and more of its time may be added to it */
     pace_device_ends ends;   /* once all segments are there */
 } builder;
+
+static bool has_bit(const uint64_t *bits, uint32_t task) { return bits[task / 64] >> task % 64 & 1; }
 
 /* Whether most of the time before a lane's first segment lies before the trace itself: nobody recorded it. */
 static bool waits_for_trace(const builder *b, uint32_t lane, int64_t start) {
@@ -93,8 +95,8 @@ static bool wakes_at(builder *b, int64_t at_ns) {
 static bool continues_run(builder *b, uint32_t task, int64_t start, int64_t end) {
     if (!b->open) return false; /* there is a segment, then */
     const pace_segment *before = &b->replay->segments.items[b->replay->segments.count - 1];
-    return b->rank->step.kind[task] == PACE_TASK_OP && !(b->launches[task / 64] >> task % 64 & 1) &&
-           start >= b->from_ns && end <= b->to_ns && pace_segment_end(before) == start && !wakes_at(b, start);
+    return b->rank->step.kind[task] == PACE_TASK_OP && !has_bit(b->launches, task) && start >= b->from_ns &&
+           end <= b->to_ns && pace_segment_end(before) == start && !wakes_at(b, start);
 }
 
 /* The time of a task between its children. A call that may block, or an exchange, begins with a segment of no
@@ -113,8 +115,8 @@ static pace_status add_host_segment(builder *b, uint32_t task, uint32_t lane, in
     }
     if (b->first_segment[task] == PACE_NO_SEGMENT && blocks)
         PACE_TRY(add_segment(b, task, lane, start, start, resource));
-    b->open = plain && (step->kind[task] == PACE_TASK_OP ||
-                        (step->kind[task] == PACE_TASK_CALL && pace_task_ns(step, task) < LONG_LAUNCH_NS));
+    b->open =
+        plain && (step->kind[task] == PACE_TASK_OP || step->kind[task] == PACE_TASK_CALL) && !has_bit(b->waited, task);
     return add_segment(b, task, lane, start, end, resource);
 }
 
@@ -271,16 +273,13 @@ static uint32_t first_ending_after(const pace_segment *segments, uint32_t first,
 /* A launch onto a full queue went on when the stream's work ended inside it. It is cut there, and the wait becomes an
  * edge. */
 static void cut_launch(builder *b, pace_segment *call, uint32_t launched) {
-    pace_segment *segments = b->replay->segments.items;
-    if (call->run || call->duration_ns < LONG_LAUNCH_NS) return;
+    if (!has_bit(b->waited, call->task)) return;
+    int64_t room_ns = pace_room_ns(&b->rooms, &b->rank->step, call->task);
     uint32_t first = b->replay->lane_first.items[pace_segment_lane(b->replay, launched)];
-    uint32_t now = first_ending_after(segments, first, launched, call->start_ns);
-    if (launched < now + CROWDED) return;
-    uint32_t left = first_ending_after(segments, first, launched, pace_segment_end(call));
-    if (left == now) return;
-    int64_t released = pace_segment_end(&segments[left - 1]);
-    call->duration_ns -= released - call->start_ns;
-    call->start_ns = released;
+    uint32_t left = first_ending_after(b->replay->segments.items, first, launched, room_ns);
+    if (left == first || pace_segment_end(&b->replay->segments.items[left - 1]) != room_ns) return;
+    call->duration_ns -= room_ns - call->start_ns;
+    call->start_ns = room_ns;
     pace_segment_depend(b->replay, call, left - 1, 0, false);
 }
 
@@ -424,6 +423,12 @@ static void drop_backward_edges(pace_replay *replay) {
     }
 }
 
+static pace_status note_waited(builder *b, const pace_step *step) {
+    PACE_TRY(pace_room_waits_find(&b->rooms, step));
+    PACE_ITEMS (const pace_room_wait, wait, &b->rooms) b->waited[wait->call / 64] |= UINT64_C(1) << wait->call % 64;
+    return PACE_OK;
+}
+
 static void note_launches(uint64_t *launches, const pace_step *step) {
     for (uint32_t task = 0; task < step->count; task++) {
         uint32_t cause = pace_task_cause(step, task);
@@ -465,16 +470,18 @@ pace_status pace_segments_build_cut(pace_replay *out, pace_arrivals *arrivals, p
     b.trace_ns = rank->step.begins_ns;
     pace_status status = PACE_MAKE(b.first_segment, rank->step.count) && PACE_MAKE(b.lane_on_device, lanes) &&
                                  PACE_MAKE(b.launches, rank->step.count / 64 + 1) &&
+                                 PACE_MAKE(b.waited, rank->step.count / 64 + 1) &&
                                  PACE_MAKE(b.blocking, pace_names_count(&rank->step.names) + 1)
                              ? PACE_OK
                              : PACE_E_MEMORY;
     if (status == PACE_OK) {
         note_launches(b.launches, &rank->step);
         memset(b.first_segment, 0xff, rank->step.count * sizeof *b.first_segment);
-        status = build(&b, arrivals, devices, count);
+        status = note_waited(&b, &rank->step);
     }
-    PACE_FREE(b.first_segment, b.lane_on_device, b.launches, b.blocking);
-    PACE_VEC_FREE(&b.wakes);
+    if (status == PACE_OK) status = build(&b, arrivals, devices, count);
+    PACE_FREE(b.first_segment, b.lane_on_device, b.launches, b.waited, b.blocking);
+    PACE_VEC_FREE(&b.wakes, &b.rooms);
     pace_device_ends_free(&b.ends);
     return PACE_GIVE(out, replay, status, pace_replay_free(&replay));
 }

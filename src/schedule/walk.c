@@ -7,7 +7,11 @@
 #include <math.h>
 
 /* A link between lanes, resolved once every segment has its place. */
-typedef enum { LINK_NODE_END, LINK_LAUNCH_END } link_kind;
+typedef enum {
+    LINK_NODE_END,
+    LINK_LAUNCH_END,
+    LINK_ROOM /* a launch that has ended makes room for another's */
+} link_kind;
 
 typedef struct {
     uint32_t segment, target;
@@ -191,7 +195,7 @@ static pace_status wait_for_queue(host *h, uint32_t number) {
     uint64_t at = (uint64_t)h->repeat * count + turn_of(&h->turn, launches, number);
     if (at < queue) return PACE_OK;
     uint32_t in = instance_of(h->c, h->rank, (unsigned)((at - queue) / count));
-    return add_link(h->c, PACE_WALK_QUEUE, LINK_LAUNCH_END, in, launches[(at - queue) % count]);
+    return add_link(h->c, PACE_WALK_QUEUE, LINK_ROOM, in, launches[(at - queue) % count]);
 }
 
 static pace_status issue(host *h, uint32_t number) {
@@ -433,13 +437,20 @@ static pace_status compile_lanes(compiler *c) {
 
 /* --- links ------------------------------------------------------------------------------------------------------- */
 
-/* Dependencies count from the end of a segment. */
+/* What a segment that launches does before its call. */
+static int64_t before_call_ns(const compiler *c, uint32_t segment) {
+    const pace_segment *s = &c->replay.segments.items[segment];
+    return s->delay_ns + s->duration_ns - llround(c->places.items[segment].call_ns);
+}
+
+/* Dependencies count from the end of a segment. The call alone waits for room in a queue, not what comes before it. */
 static pace_status resolve(compiler *c) {
     for (size_t i = 0; i < c->links.count; i++) {
         const lane_link *link = &c->links.items[i];
         const step_instance *at = &c->instances[link->instance];
         uint32_t on = link->kind == LINK_NODE_END ? at->node_end[link->target] : at->launch_run[link->target];
-        PACE_TRY(wait_in(c, link->segment, link->slot, on, 0));
+        int64_t lag_ns = link->kind == LINK_ROOM ? -before_call_ns(c, link->segment) : 0;
+        PACE_TRY(wait_in(c, link->segment, link->slot, on, lag_ns));
     }
     return PACE_OK;
 }

@@ -75,8 +75,9 @@ static located locate(const pace_replay *replay, const pace_walk_place *places, 
     uint32_t queue = room ? room->on : PACE_NO_SEGMENT;
     bool follows = !first && places[at - 1].repeat == places[at].repeat;
     if (follows) l.idle_ns = l.start_ns - s->delay_ns - start_ns[at - 1] - s[-1].duration_ns;
-    l.for_queue = l.idle_ns > 0 && l.place->launch != PACE_NO_LAUNCH && queue != PACE_NO_SEGMENT &&
-                  start_ns[queue] + replay->segments.items[queue].duration_ns == l.start_ns;
+    l.for_queue =
+        l.idle_ns > 0 && l.place->launch != PACE_NO_LAUNCH && queue != PACE_NO_SEGMENT &&
+        start_ns[queue] + replay->segments.items[queue].duration_ns + room->lag_ns == l.start_ns - s->delay_ns;
     return l;
 }
 

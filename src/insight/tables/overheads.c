@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "base/sort.h"
 #include "base/text.h"
+#include "step/full_queues.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,6 +39,7 @@ static call_class classify(const char *name) {
 typedef struct {
     const pace_step *step;
     double event_ns;
+    pace_room_waits rooms;
     bool host_only;   /* there is nothing to launch on: an operator without a call is the work itself */
     uint32_t *row_of; /* type * names + name -> row + 1 */
     PACE_VEC(pace_overhead_row) rows;
@@ -95,7 +97,8 @@ static pace_status open_op(measurer *m, uint32_t task) {
 static pace_status add_call(measurer *m, uint32_t task, call_class class) {
     const pace_step *step = m->step;
     m->call_end_ns = pace_step_end_ns(step, task);
-    if (class == CALL_WORK) PACE_TRY(add_sample(m, PACE_T4, step->name[task], pace_task_ns(step, task), 1));
+    int64_t own_ns = m->call_end_ns - pace_room_ns(&m->rooms, step, task);
+    if (class == CALL_WORK) PACE_TRY(add_sample(m, PACE_T4, step->name[task], own_ns, 1));
     if (!m->open) return PACE_OK;
     pace_overhead_type type = m->calls++ ? PACE_T5 : PACE_T2;
     PACE_TRY(add_sample(m, type, step->name[m->op], step->start_ns[task] - m->since_ns, m->events));
@@ -134,6 +137,7 @@ static pace_status take_lane(measurer *m, const pace_lane *lane) {
 static pace_status take_step(measurer *m) {
     const pace_step *step = m->step;
     if (!PACE_MAKE(m->row_of, pace_names_count(&step->names) * PACE_OVERHEAD_TYPES)) return PACE_E_MEMORY;
+    PACE_TRY(pace_room_waits_find(&m->rooms, step));
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) PACE_TRY(take_lane(m, &step->lanes.items[i]));
     return PACE_OK;
@@ -232,6 +236,6 @@ pace_status pace_overheads_measure(pace_overheads *out, const pace_rank *rank, d
     pace_status status = take_step(&m);
     if (status == PACE_OK) status = finish(out, &m);
     pace_free(m.row_of);
-    PACE_VEC_FREE(&m.rows, &m.samples, &m.sample_rows);
+    PACE_VEC_FREE(&m.rows, &m.samples, &m.sample_rows, &m.rooms);
     return status;
 }

@@ -5,7 +5,8 @@
  *   T1  between two consecutive top-level operators under the same annotation (2 us < gap < 200 us as recorded)
  *   T2  from the start of a top-level operator to its first runtime call
  *   T3  from the end of its last runtime call to its end
- *   T4  inside a runtime call that gives the device work (launch, asynchronous copy, memset), by the call's name
+ *   T4  inside a runtime call that gives the device work (launch, asynchronous copy, memset), by the call's name;
+ *       from where a full queue had room on (step/full_queues.h), which that paper's short steps never filled
  *   T5  between two consecutive runtime calls of one operator; the whole operator when it makes none
  *
  * An operator is top-level when no operator encloses it. Annotations and Python frames are none, nor are labels that
