@@ -73,15 +73,6 @@ static const pace_host_cost *own_figure(const pace_host_costs *costs, pace_overh
     return figure->count > 0 ? figure : NULL;
 }
 
-pace_status pace_host_costs_lengthen(pace_host_costs *costs, pace_overhead_type type, const char *name, double ns) {
-    pace_name number;
-    PACE_TRY(pace_names_add(&number, &costs->names, name, strlen(name)));
-    const pace_host_cost *figure = own_figure(costs, type, number);
-    if (!figure) return pace_host_costs_add(costs, type, name, (pace_host_cost){.mean_ns = ns, .count = 1});
-    costs->types[type].by_name.items[number].mean_ns += ns / figure->count;
-    return PACE_OK;
-}
-
 static pace_status optimizer_of(pace_optimizer_line **out, pace_host_costs *costs, const char *name) {
     pace_name number;
     PACE_TRY(pace_names_add(&number, &costs->names, name, strlen(name)));

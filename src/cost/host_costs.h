@@ -63,10 +63,6 @@ void pace_host_costs_free(pace_host_costs *costs);
 pace_status pace_host_costs_add(pace_host_costs *costs, pace_overhead_type type, const char *name,
                                 pace_host_cost figure) PACE_MUST_CHECK;
 
-/** Adds time to the samples of a name without counting one more. */
-pace_status pace_host_costs_lengthen(pace_host_costs *costs, pace_overhead_type type, const char *name,
-                                     double ns) PACE_MUST_CHECK;
-
 /** What an optimizer's step spends before its first call in a workload of so many parameters. The figure itself is to
  * be added as well. */
 pace_status pace_host_costs_add_optimizer(pace_host_costs *costs, const char *name, double parameters,

@@ -13,15 +13,16 @@
 typedef struct {
     int64_t ns;
     pace_name name; /* of the graph */
+    uint32_t node;  /* whose T1 it is; else PACE_NO_NODE */
     pace_overhead_type type;
 } sample;
 
 typedef struct {
-    PACE_VEC(sample) samples, tails; /* tails: to be added to samples of the name, not one more */
+    PACE_VEC(sample) samples;
     pace_host_costs *costs;
     pace_first_uses *first_uses; /* NULL = every sample counts */
     double all_ns;               /* of all samples */
-    const pace_graph *graph;
+    pace_graph *graph;
     const pace_step *step;
     const pace_graph_lanes *lanes;
     pace_room_waits rooms;
@@ -51,12 +52,16 @@ static const char *text_of(const measurer *m, pace_name name) { return pace_name
 
 /* The thread's time from the last told instant to `until`, but for waiting. Each instant is told once, however ranges
  * that were rounded overlap. */
-static pace_status tell(measurer *m, pace_overhead_type type, pace_name name, int64_t until_ns) {
+static pace_status tell_of(measurer *m, pace_overhead_type type, pace_name name, uint32_t node, int64_t until_ns) {
     if (until_ns < m->since_ns) until_ns = m->since_ns;
     int64_t ns = until_ns - m->since_ns - m->waiting_ns;
     m->since_ns = until_ns;
     m->waiting_ns = 0;
-    return PACE_PUSH(&m->samples, ((sample){ns > 0 ? ns : 0, name, type}));
+    return PACE_PUSH(&m->samples, ((sample){ns > 0 ? ns : 0, name, node, type}));
+}
+
+static pace_status tell(measurer *m, pace_overhead_type type, pace_name name, int64_t until_ns) {
+    return tell_of(m, type, name, PACE_NO_NODE, until_ns);
 }
 
 static void wait_until(measurer *m, int64_t from_ns, int64_t until_ns) {
@@ -140,11 +145,11 @@ static void begin_thread(measurer *m, uint32_t number) {
     m->begun = outermost != number;
 }
 
-/* What is left of the last annotation goes round to the first operator's gap: steps follow each other. */
-static pace_status end_thread(measurer *m, uint32_t outermost) {
+/* What is left of the last annotation goes round to before the first operator: steps follow each other. */
+static void end_thread(const measurer *m, uint32_t outermost) {
     int64_t left = end_of(m, outermost) - m->since_ns;
-    if (!m->begun || node_at(m, outermost)->kind != PACE_TASK_ANNOTATION || left <= 0) return PACE_OK;
-    return PACE_PUSH(&m->tails, ((sample){left, node_at(m, m->first)->name, PACE_T1}));
+    if (m->begun && node_at(m, outermost)->kind == PACE_TASK_ANNOTATION && left > 0)
+        m->graph->nodes.items[m->first].pause_ns += left;
 }
 
 static pace_status begin_node(measurer *m, uint32_t number) {
@@ -160,7 +165,7 @@ static pace_status begin_node(measurer *m, uint32_t number) {
         int64_t until = end_of(m, node->after), start = start_of(m, number);
         wait_until(m, m->since_ns, until < start ? until : start);
     }
-    return m->begun ? tell(m, PACE_T1, node_at(m, number)->name, start_of(m, number)) : PACE_OK;
+    return m->begun ? tell_of(m, PACE_T1, node->name, number, start_of(m, number)) : PACE_OK;
 }
 
 static pace_status take_thread(measurer *m) {
@@ -175,7 +180,8 @@ static pace_status take_thread(measurer *m) {
     PACE_TRY(take_launches_before(m, (uint32_t)m->graph->nodes.count));
     uint32_t outermost = m->depth ? m->open[0] : PACE_NO_NODE;
     while (m->depth) PACE_TRY(end_node(m));
-    return outermost == PACE_NO_NODE ? PACE_OK : end_thread(m, outermost);
+    if (outermost != PACE_NO_NODE) end_thread(m, outermost);
+    return PACE_OK;
 }
 
 /* --- pooled ------------------------------------------------------------------------------------------------------- */
@@ -204,17 +210,31 @@ static void count_first_uses(measurer *m, const sample *samples, size_t from, si
     }
 }
 
+/* A gap far longer than others before operators of its name is of the place: Python code, a lock. How many of `count`
+ * samples, shortest first, are none. */
+static size_t without_pauses(const int64_t *times, size_t count) {
+    enum { FEW = 4, FAR = 3, LEAST_NS = 20000 };
+    size_t low, high;
+    if (count < FEW) return count;
+    pace_fence(&low, &high, times, count);
+    int64_t usual = times[high - 1], least = usual < LEAST_NS / (FAR - 1) ? usual + LEAST_NS : FAR * usual;
+    while (high < count && times[high] < least) high++;
+    return high;
+}
+
 /* The samples of one name and type. */
 static pace_status pool(measurer *m, const sample *first, size_t count, int64_t *times) {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < count; i++) times[i] = first[i].ns;
     size_t kept = m->first_uses ? without_first_uses(m, times, count) : count;
     if (kept < count) count_first_uses(m, first, kept, count);
-    for (size_t i = 0; i < kept; i++) sum += (double)times[i];
-    double mean = sum / (double)kept;
-    for (size_t i = 0; i < kept; i++) squares += ((double)times[i] - mean) * ((double)times[i] - mean);
+    size_t usual = first->type == PACE_T1 ? without_pauses(times, kept) : kept;
+    for (size_t i = 0; i < usual; i++) sum += (double)times[i];
+    double mean = sum / (double)usual;
+    for (size_t i = 0; i < usual; i++) squares += ((double)times[i] - mean) * ((double)times[i] - mean);
+    for (size_t i = usual; i < kept; i++) m->graph->nodes.items[first[i].node].pause_ns += times[i] - llround(mean);
     return pace_host_costs_add(m->costs, first->type, text_of(m, first->name),
-                               (pace_host_cost){mean, sqrt(squares / (double)kept), (double)kept});
+                               (pace_host_cost){mean, sqrt(squares / (double)usual), (double)kept});
 }
 
 static pace_status pool_all(measurer *m) {
@@ -229,9 +249,6 @@ static pace_status pool_all(measurer *m) {
             end++;
         status = pool(m, &samples[i], end - i, times);
     }
-    for (size_t i = 0; status == PACE_OK && i < m->tails.count; i++)
-        status = pace_host_costs_lengthen(m->costs, m->tails.items[i].type, text_of(m, m->tails.items[i].name),
-                                          (double)m->tails.items[i].ns);
     pace_free(times);
     return status;
 }
@@ -259,7 +276,7 @@ static pace_status sample_launch(launch_samples *out, const pace_graph *graph, c
 
 static double median_of(int64_t *items, size_t count) {
     int64_t *scratch = count ? pace_alloc(count, sizeof *scratch) : NULL;
-    double median = 0;
+    double median = NAN;
     if (scratch) {
         pace_sort_ns(items, scratch, count);
         median = (double)(items[(count - 1) / 2] + items[count / 2]) / 2;
@@ -288,7 +305,7 @@ static pace_status measure_launches(pace_launch_costs *out, const pace_graph *gr
 }
 
 pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, pace_first_uses *first_uses,
-                                    const pace_graph *graph, const pace_step *step) {
+                                    pace_graph *graph, const pace_step *step) {
     measurer m = {.costs = costs, .first_uses = first_uses, .graph = graph, .step = step};
     m.open = pace_alloc(graph->nodes.count + 1, sizeof *m.open);
     pace_graph_lanes lanes;
@@ -300,7 +317,7 @@ pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *l
     if (status == PACE_OK) status = pool_all(&m);
     pace_free(m.open);
     pace_graph_lanes_free(&lanes);
-    PACE_VEC_FREE(&m.samples, &m.tails, &m.rooms);
+    PACE_VEC_FREE(&m.samples, &m.rooms);
     if (status == PACE_OK) status = measure_launches(launch, graph, step);
     return status;
 }

@@ -4,7 +4,7 @@
 #include "cost/host_costs.h"
 #include "step/graph.h"
 
-/* How launches reach the device: medians over the launches that show them, 0 when none does. */
+/* How launches reach the device: medians over the launches that show them, NAN when none does. */
 typedef struct {
     double lag_ns;     /* from the start of a launching call to its kernel's on an idle stream */
     double between_ns; /* between kernels that follow at once on a stream */
@@ -19,8 +19,9 @@ typedef struct {
     pace_name longest; /* of the graph */
 } pace_first_uses;
 
-/** Pools into `costs` every overhead of the graph's operators, of a graph made from `step`. Waiting for the device, its
- * full queue or another thread is no overhead and left out; nothing else is, so that means give back the measured sums, unless
- * `first_uses` is given (begins as zeros): then those are left out and counted. */
+/** Pools into `costs` every overhead of the graph's operators, of a graph made from `step`, and sets its nodes' pauses.
+ * Waiting for the device, its full queue or another thread is no overhead and left out; nothing else is, so that means
+ * and pauses give back the measured sums, unless `first_uses` is given (begins as zeros): then those are left out and
+ * counted. */
 pace_status pace_host_costs_measure(pace_host_costs *costs, pace_launch_costs *launch, pace_first_uses *first_uses,
-                                    const pace_graph *graph, const pace_step *step) PACE_MUST_CHECK;
+                                    pace_graph *graph, const pace_step *step) PACE_MUST_CHECK;

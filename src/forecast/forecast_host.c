@@ -11,6 +11,7 @@ static pace_status share(pace_forecast_rank *rank, const pace_host_costs *costs)
     }
     pace_host_costs_free(&rank->costs);
     rank->costs = copy;
+    for (size_t i = 0; i < rank->graph.nodes.count; i++) rank->graph.nodes.items[i].pause_ns = 0;
     return PACE_OK;
 }
 

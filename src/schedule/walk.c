@@ -165,7 +165,8 @@ static double before_call(host *h) {
 static int64_t take_delay(host *h) {
     if (h->begun || h->top == PACE_NO_NODE) return 0;
     h->begun = true;
-    return llround(overhead(h, PACE_T1, node_name(h, h->top)));
+    double pause_ns = (double)h->graph->nodes.items[h->top].pause_ns * h->c->options->scale[PACE_T1];
+    return llround(overhead(h, PACE_T1, node_name(h, h->top)) + pause_ns);
 }
 
 static pace_status host_segment(host *h, double duration_ns, uint32_t node, uint32_t launch, double call_ns) {

@@ -29,9 +29,10 @@ typedef struct {
     uint32_t waits_launch; /* device work that must have ended before this node ends (a synchronisation) */
     uint32_t task;         /* of the measured step it was made from, PACE_NO_TASK = none */
     int64_t spends_ns;     /* the host spends just so long in it, whatever its name costs; -1 = what its name costs */
-    uint8_t kind;          /* PACE_TASK_OP, PACE_TASK_ANNOTATION, PACE_TASK_CALL */
-    uint8_t stage;         /* pace_stage; PACE_STAGE_NONE = to be found from names */
-    bool marks_step;       /* an annotation that a recording's steps are found by, beside the profiler's own */
+    int64_t pause_ns; /* the host does nothing that is recorded for so long before it, beyond what its name costs */
+    uint8_t kind;     /* PACE_TASK_OP, PACE_TASK_ANNOTATION, PACE_TASK_CALL */
+    uint8_t stage;    /* pace_stage; PACE_STAGE_NONE = to be found from names */
+    bool marks_step;  /* an annotation that a recording's steps are found by, beside the profiler's own */
 } pace_graph_node;
 
 /** Whether the node fetches input for a time of its own. The update on the host has one, too. */

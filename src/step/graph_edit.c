@@ -62,7 +62,7 @@ typedef struct {
     pace_graph *graph;
     const uint32_t *into;  /* per launch */
     bool *worked, *works;  /* per node: has issued launches, it or what is within; still does */
-    bool *held;            /* per node: waited for or waiting */
+    bool *held;            /* per node: waited for or waiting, or behind a pause */
     uint32_t *node_number; /* old node -> new, PACE_NO_NODE = gone */
     uint32_t *next_node;   /* old node -> the number of the first that stays at or behind it */
 } cut;
@@ -78,7 +78,7 @@ static void mark(cut *c) {
         if (node->after != PACE_NO_NODE) c->held[i] = c->held[node->after] = true;
         if (node->waits_node != PACE_NO_NODE) c->held[i] = c->held[node->waits_node] = true;
         if (node->waits_launch != PACE_NO_LAUNCH) c->held[i] = true;
-        if (node->kind != PACE_TASK_OP) c->held[i] = true;
+        if (node->kind != PACE_TASK_OP || node->pause_ns > 0) c->held[i] = true;
     }
     for (size_t i = g->nodes.count; i-- > 0;) { /* children come after their parents */
         uint32_t parent = g->nodes.items[i].parent;

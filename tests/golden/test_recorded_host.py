@@ -1,6 +1,6 @@
-"""A host that runs ahead fills the queue of its stream: from then on each launch returns when a kernel has ended, and takes as long as
-one. What the same host does beside a faster device is simulated here, launch by launch, and held against what the recording is said to
-become."""
+"""What a recorded host does beside a faster or slower device is simulated here, launch by launch, and held against what the recording is
+said to become. One that runs ahead fills the queue of its stream: from then on each launch returns when a kernel has ended, and takes as
+long as one. One that pauses once a step, with nothing recorded, pauses there, not a little before each operator."""
 import json
 import os
 import tempfile
@@ -11,11 +11,11 @@ KERNELS, STEPS, QUEUE = 4000, 3, 1022
 CALL_US, OPERATOR_US, REACHES_US, BETWEEN_US = 4.0, 10.0, 6.5, 1.0
 
 
-def simulate(kernel_us, kernels=KERNELS):
+def simulate(kernel_us, kernels=KERNELS, pause_us=0.0):
     """Events of a recording, and how long its last step takes."""
     events, ends, host, device, number = [], [], 0.0, 0.0, 1
     for step in range(STEPS):
-        begin = host
+        begin, host = host, host + pause_us
         for _ in range(kernels):
             opened = host
             called = host + OPERATOR_US - CALL_US - 1
@@ -61,4 +61,17 @@ with tempfile.TemporaryDirectory() as folder:
         truth = simulate(0, kernels)[1] * 1e3
         if took > 1.1 * truth / 1e3:
             expect(len(free) == 1 and abs(free[0] / truth - 1) < 0.02, kernel_us, kernels, "without kernels", free, "simulated", truth)
+    for pause_us in (120.0, 700.0):
+        events, took = simulate(30, 100, pause_us)
+        json.dump({"traceEvents": events, "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}]}, open(trace, "w"))
+        for factor in (0.3, 2):
+            answer = json.loads(run("predict", trace, "--scale", "sgemm:%g" % factor, "-q", "-f", "json")[1])
+            asked, scaled = (s["step_ns"] for s in answer["scenarios"][:2])
+            truth = simulate(30 * factor, 100, pause_us)[1] * 1e3
+            expect(abs(asked / (took * 1e3) - 1) < 0.01, "pause", pause_us, "replayed as it is", asked, took * 1e3)
+            expect(abs(scaled / truth - 1) < 0.02, "pause", pause_us, "kernels times", factor, scaled, "simulated", truth)
+    # A host that was never ahead shows no two kernels that follow each other at once; without it they do all the same, as elsewhere.
+    json.dump({"traceEvents": simulate(3, 400)[0], "deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}]}, open(trace, "w"))
+    alone = json.loads(run("predict", trace, "--drop-overhead", "all", "-q", "-f", "json")[1])["scenarios"][1]["step_ns"]
+    expect(abs(alone / (400e3 * (3 + BETWEEN_US)) - 1) < 0.1, "without the host", alone)
 finish()
