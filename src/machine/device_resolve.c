@@ -16,7 +16,7 @@
 
 typedef struct {
     char name[64];
-    size_t edits;
+    size_t half_edits;   /* a letter is two, another number one more */
     char beginning[200]; /* names that begin with the wanted one */
     size_t begin;        /* how many */
 } nearest;
@@ -33,6 +33,15 @@ static bool is_some_words(const char *wanted, const char *name) {
     return false;
 }
 
+/* Parts of a kind differ by their number: "dgx-h800" means an H800 sooner than a DGX. */
+static bool has_number_of(const char *name, const char *wanted) {
+    char number[16];
+    const char *digits = strpbrk(wanted, "0123456789");
+    if (!digits) return true;
+    snprintf(number, sizeof number, "%.*s", (int)strspn(digits, "0123456789"), digits);
+    return strstr(name, number) != NULL;
+}
+
 /* Names are often cut short: "v101" is nearer to v100-sxm2-16 than to gv100. */
 static void come_near(nearest *best, const char *wanted, const char *name) {
     size_t edits[PACE_EDITED_LETTERS + 1];
@@ -43,17 +52,18 @@ static void come_near(nearest *best, const char *wanted, const char *name) {
             pace_list(best->beginning, sizeof best->beginning, ", ", "%s", name);
         else if (!pace_ends(best->beginning, "…")) memcpy(best->beginning + used, ", …", sizeof ", …");
         if (best->begin++ == 0) snprintf(best->name, sizeof best->name, "%s", name);
-        best->edits = 0;
+        best->half_edits = 0;
     }
-    if (best->edits > 0 && is_some_words(wanted, name)) {
-        best->edits = 0;
+    if (best->half_edits > 0 && is_some_words(wanted, name)) {
+        best->half_edits = 0;
         snprintf(best->name, sizeof best->name, "%s", name);
     }
-    if (*best->name && best->edits == 0) return;
+    if (*best->name && best->half_edits == 0) return;
     size_t most = pace_beginnings_edits(edits, name, wanted);
     for (size_t length = 1; length <= most; length++) {
-        if ((name[length] != '-' && name[length] != '\0') || (*best->name && edits[length] >= best->edits)) continue;
-        best->edits = edits[length];
+        size_t halves = 2 * edits[length] + !has_number_of(name, wanted);
+        if ((name[length] != '-' && name[length] != '\0') || (*best->name && halves >= best->half_edits)) continue;
+        best->half_edits = halves;
         snprintf(best->name, sizeof best->name, "%s", name);
     }
 }
@@ -76,7 +86,7 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
         return pace_fail(PACE_E_USAGE, "\"%s\" is a machine: expected its name, or NAME*COUNT, and no more", best.name);
     if (*name && best.begin > 1)
         return pace_fail(PACE_E_USAGE, "\"%.80s\" fits several, say which: %s", name, best.beginning);
-    if (2 * best.edits > strlen(name)) /* a guess would not help */
+    if (best.half_edits > strlen(name)) /* a guess would not help */
         return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\" ('paceline machines' lists all)", name);
     return pace_fail(
         PACE_E_MISSING,

@@ -47,7 +47,8 @@ with tempfile.TemporaryDirectory() as folder:
     expect_line(*[run("help", "fitt")[i] for i in (0, 2)], 2, "did you mean fit?")
 
     # Machines count among the closest names, and so does the beginning of one.
-    for wrong, right in (("v101", "v100-sxm2-16"), ("dgx-h10", "dgx-h100"), ("hgx-b20", "hgx-b200"), ("h100pcie", "h100-80-pcie")):
+    for wrong, right in (("v101", "v100-sxm2-16"), ("dgx-h10", "dgx-h100"), ("hgx-b20", "hgx-b200"), ("h100pcie", "h100-80-pcie"),
+                         ("dgx-h800", "hgx-h800")):
         code, _, err = run("predict", "resnet50", "--on", wrong)
         expect_line(code, err, 4, f'the closest name is "{right}"')
     code, _, err = run("predict", "resnet50", "--on", "v100", "--set", "batch=64")
