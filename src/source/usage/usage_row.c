@@ -35,13 +35,13 @@ static bool read_time(pace_usage_row *row, double *out, pace_usage_text text, co
     return true;
 }
 
-static bool read_number(pace_usage_row *row, double *out, pace_usage_cell cell, pace_usage_text text,
+/* In the field's unit, of which one of the column is `unit`; clocks say theirs themselves. */
+static bool read_number(pace_usage_row *row, double *out, pace_usage_cell cell, pace_usage_text text, double unit,
                         const pace_usage_mapping *m) {
-    switch (cell) {
-    case PACE_USAGE_TIME: return read_time(row, out, text, m);
-    case PACE_USAGE_DURATION: return pace_usage_duration(out, text);
-    default: return pace_usage_number(out, text);
-    }
+    if (cell == PACE_USAGE_DURATION) return pace_usage_duration(out, text, unit);
+    bool good = cell == PACE_USAGE_TIME ? read_time(row, out, text, m) : pace_usage_number(out, text);
+    *out *= unit;
+    return good;
 }
 
 static bool has_word(pace_usage_text text, const char *word) {
@@ -88,8 +88,8 @@ static bool read_field(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace
     out->number[field] = NAN;
     if (text.length == 0 || cell == PACE_USAGE_TEXT) return true;
     bool good = column->list ? read_list(out, (pace_usage_field)field, column, text)
-                             : read_number(out, &out->number[field], cell, text, b->mapping);
-    out->number[field] *= b->unit[field];
+                             : read_number(out, &out->number[field], cell, text, b->unit[field], b->mapping);
+    if (column->list) out->number[field] *= b->unit[field];
     bool can_be = cell == PACE_USAGE_TIME || out->number[field] >= 0;
     bool blank = field == PACE_USAGE_VALUE; /* drivers write vast numbers for counters that have no value */
     if (good && (blank || (can_be && fabs(out->number[field]) < 1e15))) return true;

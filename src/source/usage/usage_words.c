@@ -125,20 +125,29 @@ static bool read_days(int64_t *days, const char **at, const char *end) {
     return sign(at, end, ' ');
 }
 
-bool pace_usage_duration(double *out, pace_usage_text text) {
+static bool read_plain_duration(double *out, pace_usage_text text, double unit_s) {
+    if (text.length == 0 || *text.data == '-' || !pace_usage_number(out, text)) return false;
+    *out *= unit_s;
+    return true;
+}
+
+bool pace_usage_duration(double *out, pace_usage_text text, double unit_s) {
     const char *at = text.data, *end = at + text.length;
     int64_t days = 0, part = 0;
+    int parts = 0;
     double seconds = 0;
-    if (!memchr(at, ':', text.length)) return text.length && *at != '-' && pace_usage_number(out, text);
+    if (!memchr(at, ':', text.length)) return read_plain_duration(out, text, unit_s);
     const char *dash = memchr(at, '-', text.length), *day = memchr(at, 'd', text.length);
     if (dash && (!digits(&days, &at, end, 9) || !sign(&at, end, '-'))) return false;
     if (day && !read_days(&days, &at, end)) return false;
-    for (int parts = 0; parts < 3; parts++) {
+    while (parts < 3) {
         if (!digits(&part, &at, end, 9)) return false;
         seconds = seconds * 60 + (double)part;
+        parts++;
         if (!sign(&at, end, ':')) break;
     }
     if (!read_fraction(&seconds, &at, end) || at != end) return false;
+    if (parts == 2 && unit_s == 3600) seconds *= 60;
     *out = (double)days * 86400 + seconds;
     return true;
 }

@@ -18,8 +18,9 @@ bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_
 /** "+08:00", "-0730", "Z": in seconds east of UTC. */
 bool pace_usage_zone(double *out, pace_usage_text text);
 
-/** "1-02:03:04", "1 day, 2:03:04", "26:03:04", "03:04.250" or plain seconds. */
-bool pace_usage_duration(double *out, pace_usage_text text);
+/** Seconds of "1-02:03:04", "1 day, 2:03:04", "26:03:04", "03:04.250", or of a plain number of `unit_s` seconds each.
+ * Clocks say their units themselves; one of two parts is hours and minutes where the unit is an hour. */
+bool pace_usage_duration(double *out, pace_usage_text text, double unit_s);
 
 /** "billing=64,gres/gpu:a100=8,gres/gpu=8" (or "gpu:a100:8") asked for "gres/gpu": how many in all, and by model. What
  * the total has beyond its models is of no model. `*count` = 0 when the list does not have it. False for a count that

@@ -51,18 +51,30 @@ TEST(times_are_those_of_the_calendar) {
 TEST(durations_have_days_hours_and_minutes) {
     static const struct {
         const char *text;
-        double seconds;
-    } good[] = {{"1-02:03:04", 93784}, {"26:03:04", 93784}, {"03:04.250", 184.25},     {"00:00:00", 0},
-                {"3600", 3600},        {"1.5", 1.5},        {"1 day, 2:03:04", 93784}, {"0 days 00:03:04.25", 184.25}};
+        double unit_s, seconds;
+    } good[] = {{"1-02:03:04", 1, 93784},
+                {"26:03:04", 1, 93784},
+                {"03:04.250", 1, 184.25},
+                {"00:00:00", 1, 0},
+                {"3600", 1, 3600},
+                {"1.5", 1, 1.5},
+                {"1.5", 3600, 5400},
+                {"90", 60, 5400},
+                {"1 day, 2:03:04", 1, 93784},
+                {"26:03:04", 3600, 93784},
+                {"1-02:03:04", 3600, 93784},
+                {"26:03", 3600, 93780},
+                {"26:03", 60, 1563},
+                {"0 days 00:03:04.25", 1, 184.25}};
     static const char *const bad[] = {"",        "soon", "1 days", "1 dog 2:03", "1-", "1-2-03:04:05",
                                       "1:2:3:4", "-5",   "1:",     ":1"};
     double seconds;
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_true(pace_usage_duration(&seconds, text(good[i].text)));
+        assert_true(pace_usage_duration(&seconds, text(good[i].text), good[i].unit_s));
         assert_true(seconds == good[i].seconds);
     }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(pace_usage_duration(&seconds, text(bad[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(pace_usage_duration(&seconds, text(bad[i]), 1));
 }
 
 TEST(lists_tell_models_apart) {
