@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "base/yaml_member.h"
 #include "machine/device.h"
+#include "source/usage/usage_words.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,10 +64,13 @@ static pace_status note_source(pace_usage_prices *out, const pace_yaml_node *ent
 
 static pace_status look_up(pace_usage_prices *out, pace_name name, const pace_names *names, const pace_yaml *yaml,
                            const pace_device_catalog *devices) {
+    char model[128];
     const char *gpu = pace_names_text(names, name);
+    pace_usage_text of = pace_usage_sliced_model((pace_usage_text){gpu, strlen(gpu)});
+    pace_snprintf(model, sizeof model, "%.*s", (int)(of.length < 120 ? of.length : 120), of.data);
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "prices");
-    const pace_device *device = *gpu ? pace_device_find(devices, gpu, 0) : NULL;
-    const pace_yaml_node *entry = entry_with(list, "names", *gpu ? gpu : NULL);
+    const pace_device *device = *model ? pace_device_find(devices, model, 0) : NULL;
+    const pace_yaml_node *entry = entry_with(list, "names", *model ? model : NULL);
     if (!entry) entry = entry_with(list, "devices", device ? device->name : NULL);
     if (!entry) return PACE_OK;
     PACE_TRY(pace_yaml_positive(&out->of[name], yaml, entry, "usd_per_hour", 1e6));

@@ -204,17 +204,31 @@ bool pace_usage_list(double *total, pace_usage_gpus *out, size_t *count, pace_us
     return true;
 }
 
-int pace_usage_slices(pace_usage_text model) {
+/* The slices that a name is of, and where it says so; 0 = none. */
+static int find_slices(size_t *place, pace_usage_text model) {
     for (size_t i = 1; i + 4 < model.length; i++) {
         const char *at = model.data + i, *end = model.data + model.length;
         int64_t slices, memory;
         const char *from = at - 1;
         if (*at != 'g' || !digits(&slices, &from, at, 1)) continue;
         at++;
-        if (sign(&at, end, '.') && digits(&memory, &at, end, 3) && sign(&at, end, 'g') && sign(&at, end, 'b'))
+        if (sign(&at, end, '.') && digits(&memory, &at, end, 3) && sign(&at, end, 'g') && sign(&at, end, 'b')) {
+            *place = i - 1;
             return (int)slices;
+        }
     }
     return 0;
+}
+
+int pace_usage_slices(pace_usage_text model) {
+    size_t place;
+    return find_slices(&place, model);
+}
+
+pace_usage_text pace_usage_sliced_model(pace_usage_text model) {
+    size_t place;
+    if (find_slices(&place, model) && place > 0) model.length = place;
+    return model;
 }
 
 /* "3-10:2" or "12". */

@@ -30,6 +30,9 @@ bool pace_usage_list(double *total, pace_usage_gpus *out, size_t *count, pace_us
 /** Of "a100_3g.20gb", a slice of a GPU, how many of the GPU's slices it is: 3; 0 where the name is of no slice. */
 int pace_usage_slices(pace_usage_text model);
 
+/** "a100_" of "a100_3g.20gb"; the whole name where it is of no slice, or of nothing but one. */
+pace_usage_text pace_usage_sliced_model(pace_usage_text model);
+
 /** How many numbers "123_[3-10,12%2]" has in its brackets; 1 without any. False if brackets hold something else. */
 bool pace_usage_brackets(double *out, pace_usage_text text);
 
