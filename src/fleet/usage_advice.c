@@ -36,7 +36,6 @@ static bool change_of(pace_usage_change_kind *kind, double *hours, const pace_us
 }
 
 static void add(pace_usage_change *change, double hours, double price) {
-    change->runs++;
     change->gpu_hours += hours;
     if (isnan(price)) return;
     change->priced_gpu_hours += hours;
@@ -65,6 +64,7 @@ static void add_all(pace_usage_changes *out, const pace_usage *usage, const doub
     double back;
     PACE_ITEMS (const pace_usage_run, run, &usage->runs) {
         if (!change_of(&kind, &back, run, rules)) continue;
+        out->items[kind].runs += !run->split;
         add(&out->items[kind], back, prices[run->by[PACE_BY_GPU]]);
         hours[(size_t)kind * count + users[run->by[PACE_BY_USER]]] += back;
     }

@@ -56,6 +56,10 @@ static void count_job(pace_usage_group *g, const pace_usage_run *run) {
     g->jobs += run->job ? g->last_job != run->job : !same_run;
     g->last_job = run->job;
     g->last_row = run->row;
+    if (run->gpu_hours <= 0) return; /* a run whose time is not known held GPUs */
+    g->held_jobs += run->job ? g->last_held_job != run->job : g->last_held_row != run->row;
+    g->last_held_job = run->job;
+    g->last_held_row = run->row;
 }
 
 static void add_counters(pace_usage_group *g, const pace_usage_run *run) {
@@ -94,14 +98,15 @@ static void add_run(pace_usage_group *g, const adding *a, const pace_usage_run *
     }
     if (!isnan(run->busy)) {
         g->judged_gpu_hours += run->judged;
-        g->idle_gpu_hours += run->judged * (1 - run->busy);
-        if (!isnan(price)) g->idle_cost += run->judged * (1 - run->busy) * price;
+        double idle = run->judged * (1 - run->busy);
+        g->idle_gpu_hours += idle;
+        if (!isnan(price)) g->idle_cost += idle * price, g->priced_idle_gpu_hours += idle;
         add_counters(g, run);
         add_rates(g, a, run);
     }
     if (!pace_usage_is_lost(run)) return;
     g->lost_gpu_hours += hours;
-    if (!isnan(price)) g->lost_cost += hours * price;
+    if (!isnan(price)) g->lost_cost += hours * price, g->priced_lost_gpu_hours += hours;
 }
 
 static pace_status group_of(pace_usage_group **out, pace_usage_groups *groups, uint32_t *place_of, pace_name key) {

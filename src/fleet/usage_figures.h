@@ -31,11 +31,12 @@ extern const char *const pace_usage_limit_names[PACE_USAGE_LIMITS];
 typedef struct {
     pace_name name; /* 0 = not said; of states and sizes their number */
     uint64_t jobs, runs;
+    uint64_t held_jobs; /* those of them that held GPUs: not pending, not cancelled before their start */
     double gpu_hours;
-    double cost, priced_gpu_hours;           /* of the GPU-hours that have a price */
-    double judged_gpu_hours, idle_gpu_hours; /* by counters */
-    double idle_cost;
-    double lost_gpu_hours, lost_cost;
+    double cost, priced_gpu_hours; /* of the GPU-hours that have a price */
+    double judged_gpu_hours;       /* by counters */
+    double idle_gpu_hours, idle_cost, priced_idle_gpu_hours;
+    double lost_gpu_hours, lost_cost, priced_lost_gpu_hours;
     uint64_t waits;
     double wait_mean_s, wait_median_s, wait_p90_s, wait_gpu_hours; /* GPU-hours: those asked for, while waiting */
     double counter_hours[PACE_USAGE_COUNTERS], counters[PACE_USAGE_COUNTERS]; /* means over GPU-hours; NAN = none */
@@ -43,8 +44,8 @@ typedef struct {
         flop_per_s_high;                     /* of a GPU's matrix units, estimated: their share of time times rates */
     double memory_hours, memory_bytes_per_s; /* of a GPU's memory, the same */
     pace_usage_limit limit;
-    pace_name last_job; /* while it adds up */
-    uint32_t last_row;
+    pace_name last_job, last_held_job; /* while it adds up */
+    uint32_t last_row, last_held_row;
 } pace_usage_group;
 
 typedef PACE_VEC(pace_usage_group) pace_usage_groups;

@@ -268,6 +268,12 @@ static int by_job(const void *left, const void *right) {
     return order ? order : (a->run > b->run) - (a->run < b->run);
 }
 
+/* Of a run that was cancelled while it waited, records give the end as its start. */
+static bool has_started(const pace_usage_run *run) {
+    bool never = run->has_state && (run->state == PACE_STATE_PENDING || run->state == PACE_STATE_CANCELLED);
+    return !isnan(run->start_s) && run->gpus > 0 && !(never && run->elapsed_s <= 0);
+}
+
 /* A job waits once for each time it was submitted, up to its first start; runs without an id wait each. How long one
  * waited that started before it was submitted (a clock was set back) is not known. */
 static pace_status find_waits(pace_usage *usage) {
@@ -275,7 +281,7 @@ static pace_status find_waits(pace_usage *usage) {
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < usage->runs.count; i++) {
         const pace_usage_run *run = &usage->runs.items[i];
-        if (run->split || isnan(run->submit_s) || isnan(run->start_s) || !(run->gpus > 0)) continue;
+        if (run->split || isnan(run->submit_s) || !has_started(run)) continue;
         const pace_usage_fact *fact = fact_of(usage, run->job);
         double start_s = fact ? fmin(fact->start_s, run->start_s) : run->start_s;
         status = PACE_PUSH(&starts, ((start){run->job, i, run->submit_s, start_s}));

@@ -625,6 +625,47 @@ def test_tables_of_any_scheduler():
     expect(code == 0 and "GPU-hours" not in out.splitlines()[0], "a table of jobs with features is asked as one")
 
 
+def test_clocks_beside_units():
+    """A clock says its own units, whatever the header of its column says."""
+    for unit, one, two in (("h", "13:00:00", "1.5"), ("hours", "13:00", "01:30"), ("min", "13:00:00", "90"), ("s", "0-13:00:00", "5400")):
+        answer = usage(put("clock.csv", f"job_id,user,gpus,Runtime ({unit})\n1,ann,8,{one}\n2,bob,4,{two}\n"))
+        expect(near(answer["gpu_hours"], 8 * 13 + 4 * 1.5), unit, answer["gpu_hours"])
+
+
+def test_slices_in_tables():
+    """A GPU called after a slice is a share of one, priced as the GPU that is cut."""
+    head = "job_id,gpus,gpu_type,start,end\n"
+    row = "{},{},{},2026-03-01T00:00:00,2026-03-01T07:00:00\n"
+    names = (("NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", 1 / 7), ("a30_2g.12gb", 2 / 4), ("a100_3g.20gb", 3 / 7), ("a100", 1), ("NVIDIA A100-SXM4-40GB", 1))
+    answer = usage(put("cut.csv", head + "".join(row.format(i, 2, name) for i, (name, _) in enumerate(names))))
+    rows = {g["name"]: g for g in answer["gpus"]}
+    for name, share in names:
+        expect(near(rows[name]["gpu_hours"], 2 * 7 * share), name, rows[name]["gpu_hours"])
+    price = rows["a100"]["cost"] / rows["a100"]["gpu_hours"]
+    for name in ("NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", "a100_3g.20gb"):
+        expect(near(rows[name]["cost"], price * rows[name]["gpu_hours"]), "price of a slice", name, rows[name]["cost"], price)
+    head = "JobID|State|Start|Elapsed|AllocTRES\n"
+    text = "".join(f"{i}|COMPLETED|2026-03-01T00:00:00|01:00:00|cpu=4,{tres}\n" for i, tres in enumerate(("gres/shard=4", "gres/gpu=1,gres/shard=8", "node=1")))
+    shares = usage(put("shards.txt", head + text))
+    expect(shares["gpu_hours"] == 1 and shares["runs_without_gpus"] == 1, "shards", shares["gpu_hours"], shares["runs_without_gpus"])
+    expect("share with others: 1 left out" in json.dumps(shares["warnings"]), "shards are said", shares["warnings"])
+
+
+def test_jobs_that_held_nothing():
+    """Pending jobs and those cancelled before their start hold nothing and have not waited to an end; what is lost without a price costs nothing."""
+    rows = ["1,ann,2,v100,2026-03-01T00:00,2026-03-01T01:00,2026-03-01T03:00,completed", "2,ann,4,,2026-03-01T00:00,2026-03-01T01:00,2026-03-01T02:00,failed",
+            "2,ann,4,,2026-03-01T03:00,2026-03-01T05:00,2026-03-01T06:00,completed", "3,bob,8,v100,2026-03-01T00:00,2026-03-01T09:00,2026-03-01T09:00,cancelled",
+            "4,bob,8,v100,2026-03-01T00:00,,,pending"]
+    path = put("held.csv", "job_id,user,gpus,gpu_type,submit,start,end,state\n" + "\n".join(rows) + "\n")
+    answer = usage(path)
+    text = " ".join(answer["summary"])
+    expect(text.startswith("2 jobs held 12 GPU-hours") and "2 jobs more held no GPU" in " ".join(run(path)[1].split()), "held", text)
+    expect(answer["waits"] == 3 and answer["wait_median_s"] == 3600 and answer["wait_p90_s"] == 7200, "waits", answer["waits"])
+    expect("waited of 3 submissions" in text, "submissions", text)
+    expect(answer["cost"] > 0 and answer["lost_gpu_hours"] == 4 and answer["lost_cost"] is None, "lost without a price", answer["lost_cost"])
+    expect("node held 4 GPU-hours (33.3 %)." in text, "no worth", text)
+
+
 def test_slices_of_kubernetes():
     """MIG: slices as resources of their own, an A30's, and a node whose GPUs are all cut alike."""
     def pod(name, limits, product=None):

@@ -8,6 +8,15 @@ static double share(double part, double whole) { return whole > 0 ? part / whole
 /* A cost that is known of some GPU-hours at least. */
 static double cost_of(double cost, double priced_hours) { return priced_hours > 0 ? cost : NAN; }
 
+static double idle_cost_of(const pace_usage_group *g) {
+    if (!(g->judged_gpu_hours > 0)) return NAN;
+    return cost_of(g->idle_cost, g->idle_gpu_hours > 0 ? g->priced_idle_gpu_hours : g->priced_gpu_hours);
+}
+
+static double lost_cost_of(const pace_usage_group *g) {
+    return cost_of(g->lost_cost, g->lost_gpu_hours > 0 ? g->priced_lost_gpu_hours : g->priced_gpu_hours);
+}
+
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -50,9 +59,9 @@ static group_row row_of(const char *name, const pace_usage_group *g, const pace_
                        .cost = cost_of(g->cost, g->priced_gpu_hours),
                        .judged_share = share(g->judged_gpu_hours, g->gpu_hours),
                        .idle_share = share(g->idle_gpu_hours, g->judged_gpu_hours),
-                       .idle_cost = cost_of(g->idle_cost, g->judged_gpu_hours > 0 ? g->priced_gpu_hours : 0),
+                       .idle_cost = idle_cost_of(g),
                        .lost_share = share(g->lost_gpu_hours, g->gpu_hours),
-                       .lost_cost = cost_of(g->lost_cost, g->priced_gpu_hours)};
+                       .lost_cost = lost_cost_of(g)};
 }
 
 /* Records that do not say by what they could be put together have one group, of no name. */
@@ -273,18 +282,18 @@ static void put_totals(pace_node *root, const pace_usage_asked *a) {
     pace_node_real(root, "gpu_hours", all->gpu_hours);
     pace_node_real(root, "cost", cost_of(all->cost, all->priced_gpu_hours));
     pace_node_real(root, "priced_share", share(all->priced_gpu_hours, all->gpu_hours));
-    pace_node_real(root, "judged_jobs_share", share((double)f->judged_jobs, (double)all->jobs));
+    pace_node_real(root, "judged_jobs_share", share((double)f->judged_jobs, (double)all->held_jobs));
     pace_node_real(root, "judged_share", share(all->judged_gpu_hours, all->gpu_hours));
     pace_node_real(root, "stated_share", share(f->stated_gpu_hours, all->gpu_hours));
     pace_node_real(root, "idle_gpu_hours", all->judged_gpu_hours > 0 ? all->idle_gpu_hours : NAN);
     pace_node_real(root, "idle_share", share(all->idle_gpu_hours, all->judged_gpu_hours));
-    pace_node_real(root, "idle_cost", cost_of(all->idle_cost, all->judged_gpu_hours > 0 ? all->priced_gpu_hours : 0));
+    pace_node_real(root, "idle_cost", idle_cost_of(all));
     pace_node_real(root, "estimated_gpu_hours", e->gpu_hours);
     pace_node_real(root, "estimated_idle_gpu_hours", e->gpu_hours > 0 ? e->idle : NAN);
     pace_node_real(root, "estimated_idle_gpu_hours_low", e->gpu_hours > 0 ? e->low : NAN);
     pace_node_real(root, "estimated_idle_gpu_hours_high", e->gpu_hours > 0 ? e->high : NAN);
     pace_node_real(root, "lost_gpu_hours", all->lost_gpu_hours);
-    pace_node_real(root, "lost_cost", cost_of(all->lost_cost, all->priced_gpu_hours));
+    pace_node_real(root, "lost_cost", lost_cost_of(all));
     pace_node_real(root, "unheld_gpu_hours", a->usage.unheld_hours);
     pace_node_real(root, "unmatched_gpu_hours", a->usage.unmatched_hours);
     pace_node_real(root, "unnamed_gpu_hours", a->usage.unnamed_hours);

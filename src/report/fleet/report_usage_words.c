@@ -17,11 +17,10 @@ static words count_of(uint64_t count, const char *one) {
     return out;
 }
 
-/* ", worth 12,345 USD", or nothing; where GPUs without a price are among those that were held, that is said. */
-static words worth(const pace_usage_asked *a, double cost, double priced_hours) {
+/* ", worth 12,345 USD", or nothing without a price; where a part of the GPU-hours has none, that is said. */
+static words worth(const pace_usage_asked *a, double cost, double hours, double priced_hours) {
     words out = {""};
-    const pace_usage_group *all = &a->figures.all;
-    bool partly = all->priced_gpu_hours < all->gpu_hours * (1 - 1e-9);
+    bool partly = priced_hours < hours * (1 - 1e-9);
     if (priced_hours > 0 && !isnan(cost))
         pace_snprintf(out.text, sizeof out.text, ", worth %s%s%s",
                       cost < 100 ? pace_show_fixed(cost, 2).text : pace_show_int((int64_t)llround(cost)).text,
@@ -52,10 +51,13 @@ static void say_held(pace_node *root, const pace_usage_asked *a) {
     const pace_usage_group *all = &a->figures.all;
     bool timed = a->figures.span_s > 0;
     pace_node_sentence(root, true, "%s %s %s GPU-hours%s%s%s.",
-                       count_of(all->jobs, knows_no_job(a) ? "GPU" : "job").text,
+                       count_of(all->held_jobs, knows_no_job(a) ? "GPU" : "job").text,
                        knows_no_job(a) ? "were watched for" : "held", hours_of(all->gpu_hours).text,
                        timed ? " in " : "", timed ? time_of(a->figures.span_s).text : "",
-                       worth(a, all->cost, all->priced_gpu_hours).text);
+                       worth(a, all->cost, all->gpu_hours, all->priced_gpu_hours).text);
+    if (all->jobs > all->held_jobs)
+        pace_node_sentence(root, false, "%s more held no GPU: not started yet, or ended before a start.",
+                           count_of(all->jobs - all->held_jobs, "job").text);
     if (all->priced_gpu_hours < all->gpu_hours * (1 - 1e-9))
         pace_node_sentence(root, false, "%s of the GPU-hours have no price: say one with --price.",
                            pace_show_share(1 - share(all->priced_gpu_hours, all->gpu_hours)).text);
@@ -68,16 +70,17 @@ static void say_judged(pace_node *root, const pace_usage_asked *a) {
             root, true,
             "Whether GPUs were idle cannot be said without their counters (DCGM, by job). How runs ended "
             "is known of %s of the GPU-hours, how long they waited of %s.",
-            pace_show_share(share(f->stated_gpu_hours, f->all.gpu_hours)).text, count_of(f->all.waits, "job").text);
+            pace_show_share(share(f->stated_gpu_hours, f->all.gpu_hours)).text,
+            count_of(f->all.waits, "submission").text);
         return;
     }
     pace_node_sentence(
         root, true,
         "What GPUs did is known of %s of the jobs and %s of the GPU-hours (counters); how runs ended of %s "
         "of the GPU-hours; how long they waited of %s.",
-        pace_show_share(share((double)f->judged_jobs, (double)f->all.jobs)).text,
+        pace_show_share(share((double)f->judged_jobs, (double)f->all.held_jobs)).text,
         pace_show_share(share(f->all.judged_gpu_hours, f->all.gpu_hours)).text,
-        pace_show_share(share(f->stated_gpu_hours, f->all.gpu_hours)).text, count_of(f->all.waits, "job").text);
+        pace_show_share(share(f->stated_gpu_hours, f->all.gpu_hours)).text, count_of(f->all.waits, "submission").text);
 }
 
 static void say_estimate(pace_node *root, const pace_usage_asked *a) {
@@ -102,7 +105,8 @@ static void say_idle(pace_node *root, const pace_usage_asked *a) {
     if (all->judged_gpu_hours > 0)
         pace_node_sentence(root, true, "%s of the judged GPU-hours were idle: %s GPU-hours%s.",
                            pace_show_share(share(all->idle_gpu_hours, all->judged_gpu_hours)).text,
-                           hours_of(all->idle_gpu_hours).text, worth(a, all->idle_cost, all->priced_gpu_hours).text);
+                           hours_of(all->idle_gpu_hours).text,
+                           worth(a, all->idle_cost, all->idle_gpu_hours, all->priced_idle_gpu_hours).text);
     say_estimate(root, a);
     if (a->usage.unheld_hours > 0)
         pace_node_sentence(root, false, "GPUs were watched for %s GPU-hours more while no job held them.",
@@ -116,7 +120,7 @@ static void say_lost(pace_node *root, const pace_usage_asked *a) {
                            "Runs that failed, timed out, were preempted or lost their node held %s GPU-hours (%s)%s.",
                            hours_of(all->lost_gpu_hours).text,
                            pace_show_share(share(all->lost_gpu_hours, all->gpu_hours)).text,
-                           worth(a, all->lost_cost, all->priced_gpu_hours).text);
+                           worth(a, all->lost_cost, all->lost_gpu_hours, all->priced_lost_gpu_hours).text);
 }
 
 static void say_biggest(pace_node *root, const pace_usage_asked *a) {
@@ -165,7 +169,7 @@ static void say_change(pace_node *root, const pace_usage_asked *a) {
     pace_node_sentence(root, true, "Change first: %s. It gives back %s GPU-hours at most (%s)%s.",
                        pace_usage_change_texts[first->kind], hours_of(first->gpu_hours).text,
                        pace_show_share(share(first->gpu_hours, a->figures.all.gpu_hours)).text,
-                       worth(a, first->cost, first->priced_gpu_hours).text);
+                       worth(a, first->cost, first->gpu_hours, first->priced_gpu_hours).text);
 }
 
 /* What can be said of the jobs' features, which no record has. */
