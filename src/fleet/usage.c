@@ -15,7 +15,8 @@ pace_status pace_usage_init(pace_usage *usage) {
 
 void pace_usage_free(pace_usage *usage) {
     pace_names_free(&usage->names);
-    PACE_VEC_FREE(&usage->runs, &usage->facts, &usage->gauges, &usage->fact_of, &usage->gauge_of, &usage->waits);
+    PACE_VEC_FREE(&usage->runs, &usage->facts, &usage->gauges, &usage->fact_of, &usage->gauge_of, &usage->namespace_of,
+                  &usage->waits);
     pace_id_set_free(&usage->seen);
     pace_usage_nodes_free(&usage->nodes);
 }
@@ -150,23 +151,24 @@ static pace_status add_nodes(pace_usage *usage, const pace_usage_run *run, const
         &(pace_usage_hold){.job = run->job, .cluster = usage->of, .start_s = run->start_s, .end_s = end_s});
 }
 
-static pace_status add_run(pace_usage *usage, const pace_usage_row *row) {
+static pace_status add_run(pace_usage *usage, const pace_usage_mapping *mapping, const pace_usage_row *row) {
     const double *n = row->number;
     double times = or_else(n[PACE_USAGE_TIMES], 1);
+    bool open = mapping->open && row->state == PACE_STATE_RUNNING;
     pace_usage_run run = {.gpus = or_else(n[PACE_USAGE_GPUS], 0) * times,
                           .each = or_else(n[PACE_USAGE_GPUS], 0),
                           .tasks = or_else(n[PACE_USAGE_TASKS], 1),
                           .asked = n[PACE_USAGE_ASKED] * times,
                           .submit_s = n[PACE_USAGE_SUBMIT],
                           .start_s = n[PACE_USAGE_START],
-                          .end_s = n[PACE_USAGE_END],
+                          .end_s = open ? NAN : n[PACE_USAGE_END],
                           .elapsed_s = n[PACE_USAGE_ELAPSED],
                           .gpu_hours = NAN,
                           .busy = NAN};
     bool repeated;
     see(usage, run.submit_s);
     see(usage, run.start_s);
-    see(usage, run.end_s);
+    see(usage, n[PACE_USAGE_END]);
     if (!(run.gpus > 0) && !(run.asked > 0)) return add_part_without_gpus(usage, row);
     if (isnan(run.elapsed_s) && run.end_s < run.start_s) {
         usage->impossible++;
@@ -257,6 +259,7 @@ static pace_status new_gauge(pace_usage *usage, const owner *whose, const pace_u
                               .share = share_of(mapping, row)};
     for (int c = 0; c < PACE_USAGE_COUNTERS; c++) gauge.last_s[c] = NAN;
     PACE_TRY(name_of(&gauge.job, usage, whose->job));
+    PACE_TRY(name_of(&gauge.node, usage, row->text[PACE_USAGE_NODE]));
     PACE_TRY(names_of(gauge.by, usage, row));
     return PACE_PUSH(&usage->gauges, gauge);
 }
@@ -308,9 +311,11 @@ static pace_status add_as_named(pace_usage *usage, const pace_usage_mapping *map
     case PACE_USAGE_OF_FACTS: return add_fact(usage, row);
     case PACE_USAGE_OF_COUNTERS: return add_counters(usage, mapping, row);
     case PACE_USAGE_OF_NOTHING: return PACE_OK;
-    default: return add_run(usage, row);
+    default: return add_run(usage, mapping, row);
     }
 }
+
+enum { LONGEST_NAME = 256 };
 
 /* "cluster/job", where there is such a text and it is not too long. */
 static void name_with(pace_usage_text *out, char *room, size_t size, pace_usage_text cluster, pace_usage_text job) {
@@ -319,12 +324,24 @@ static void name_with(pace_usage_text *out, char *room, size_t size, pace_usage_
     *out = (pace_usage_text){room, (size_t)length};
 }
 
+/* Whether the first row with a job's name and a namespace was in another one. Rows without one are of that job. */
+static pace_status is_of_other_namespace(bool *out, pace_usage *usage, const pace_usage_row *row) {
+    pace_name job, space;
+    uint32_t *first;
+    *out = false;
+    if (!row->text[PACE_USAGE_JOB].length || !row->text[PACE_USAGE_NAMESPACE].length) return PACE_OK;
+    PACE_TRY(name_of(&job, usage, row->text[PACE_USAGE_JOB]));
+    PACE_TRY(name_of(&space, usage, row->text[PACE_USAGE_NAMESPACE]));
+    PACE_TRY(slot(&first, &usage->namespace_of, job));
+    if (*first == 0) *first = space;
+    *out = *first != space;
+    return PACE_OK;
+}
+
 /* Clusters number their jobs by themselves: those of the first keep their names, those of the others have theirs
  * before them. */
-pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, const pace_usage_row *row) {
-    enum { LONGEST = 256 };
+static pace_status add_of_cluster(pace_usage *usage, const pace_usage_mapping *mapping, const pace_usage_row *row) {
     static const pace_usage_field named[] = {PACE_USAGE_JOB, PACE_USAGE_PART};
-    pace_usage *usage = context;
     pace_usage_text cluster = row->text[PACE_USAGE_CLUSTER];
     pace_name own;
     usage->of = 0;
@@ -332,12 +349,24 @@ pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, con
     PACE_TRY(name_of(&own, usage, cluster));
     if (!usage->cluster) usage->cluster = own;
     if (own == usage->cluster) return add_as_named(usage, mapping, row);
-    char room[PACE_COUNT(named)][LONGEST];
+    char room[PACE_COUNT(named)][LONGEST_NAME];
     pace_usage_row other = *row;
     for (size_t i = 0; i < PACE_COUNT(named); i++)
-        name_with(&other.text[named[i]], room[i], LONGEST, cluster, row->text[named[i]]);
+        name_with(&other.text[named[i]], room[i], LONGEST_NAME, cluster, row->text[named[i]]);
     if (usage->other_clusters++ == 0)
         pace_snprintf(usage->other_cluster, sizeof usage->other_cluster, "%s", pace_usage_name(usage, own));
     usage->of = own;
     return add_as_named(usage, mapping, &other);
+}
+
+/* Namespaces name their jobs by themselves, as clusters do. */
+pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, const pace_usage_row *row) {
+    bool other;
+    char room[LONGEST_NAME];
+    PACE_TRY(is_of_other_namespace(&other, context, row));
+    if (!other) return add_of_cluster(context, mapping, row);
+    pace_usage_row named = *row;
+    name_with(&named.text[PACE_USAGE_JOB], room, sizeof room, row->text[PACE_USAGE_NAMESPACE],
+              row->text[PACE_USAGE_JOB]);
+    return add_of_cluster(context, mapping, &named);
 }

@@ -56,11 +56,11 @@ typedef struct {
 /* The counters of one GPU, or of a part of it, while one job had it. */
 typedef struct {
     pace_name job, by[PACE_BY_STATE];
-    pace_name gpu; /* node and device */
-    bool part;     /* of a GPU that is cut (MIG) */
-    double share;  /* of the GPU; 0 of a whole one whose parts have counters of their own */
-    bool by_node;  /* the job is the one that held the node then */
-    bool shared;   /* several jobs did */
+    pace_name gpu, node; /* gpu: node and device */
+    bool part;           /* of a GPU that is cut (MIG) */
+    double share;        /* of the GPU; 0 of a whole one whose parts have counters of their own */
+    bool by_node;        /* the job is the one that held the node then */
+    bool shared;         /* several jobs did */
     double last_s[PACE_USAGE_COUNTERS], seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS];
     double unseen[PACE_USAGE_COUNTERS]; /* seconds between values that stand too far apart */
 } pace_usage_gauge;
@@ -81,6 +81,7 @@ typedef struct {
     PACE_VEC(pace_usage_fact) facts;
     PACE_VEC(pace_usage_gauge) gauges;
     pace_usage_numbers fact_of, gauge_of;
+    pace_usage_numbers namespace_of; /* of jobs: the first that a row of its name has */
     PACE_VEC(pace_usage_wait) waits;
     pace_id_set seen;
     pace_usage_nodes nodes;        /* of runs */

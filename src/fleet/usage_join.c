@@ -190,11 +190,20 @@ static pace_status count_gauges(pace_usage *usage) {
     return PACE_OK;
 }
 
-static pace_status mark_jobs(bool **out, const pace_usage *usage) {
-    bool *has = pace_alloc(pace_names_count(&usage->names), sizeof *has);
-    if (!has) return PACE_E_MEMORY;
-    for (size_t i = 0; i < usage->runs.count; i++) has[usage->runs.items[i].job] = true;
-    *out = has;
+/* By name: what is a job of a table, and what a node of which counters name their jobs. */
+typedef struct {
+    bool *is_job, *is_told;
+} marks;
+
+static pace_status mark(marks *out, const pace_usage *usage) {
+    size_t count = pace_names_count(&usage->names);
+    *out = (marks){pace_alloc(count, sizeof *out->is_job), pace_alloc(count, sizeof *out->is_told)};
+    if (!out->is_job || !out->is_told) return PACE_E_MEMORY;
+    for (size_t i = 0; i < usage->runs.count; i++) out->is_job[usage->runs.items[i].job] = true;
+    for (size_t i = 0; i < usage->gauges.count; i++) {
+        const pace_usage_gauge *gauge = &usage->gauges.items[i];
+        if (gauge->job && gauge->node && !gauge->by_node) out->is_told[gauge->node] = true;
+    }
     return PACE_OK;
 }
 
@@ -231,21 +240,23 @@ static pace_status count_node_gauges(pace_usage *usage) {
     return PACE_OK;
 }
 
-/* With a table of jobs: counters that name no job are of free GPUs only where others do name theirs. */
+/* With a table of jobs: counters that name no job are of free GPUs only where others do name theirs, of a node first. */
 static pace_status give_gauges(pace_usage *usage) {
-    bool *has, named = any_has_job(usage);
-    PACE_TRY(mark_jobs(&has, usage));
-    pace_status status = count_node_gauges(usage);
+    marks of;
+    bool named = any_has_job(usage);
+    pace_status status = mark(&of, usage);
+    if (status == PACE_OK) status = count_node_gauges(usage);
     for (size_t i = 0; status == PACE_OK && i < usage->gauges.count; i++) {
         const pace_usage_gauge *gauge = &usage->gauges.items[i];
         double hours = hours_of(gauge);
-        if (gauge->job && has[gauge->job]) status = give_to_job(usage, gauge);
+        if (gauge->by_node && of.is_told[gauge->node]) usage->unheld_hours += hours;
+        else if (gauge->job && of.is_job[gauge->job]) status = give_to_job(usage, gauge);
         else if (gauge->shared) usage->shared_hours += hours;
         else if (gauge->job) usage->unmatched_hours += hours;
         else if (named || gauge->by_node) usage->unheld_hours += hours;
         else usage->unnamed_hours += hours;
     }
-    pace_free(has);
+    PACE_FREE(of.is_job, of.is_told);
     return status;
 }
 

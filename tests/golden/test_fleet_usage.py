@@ -666,6 +666,34 @@ def test_jobs_that_held_nothing():
     expect("node held 4 GPU-hours (33.3 %)." in text, "no worth", text)
 
 
+def test_pods_as_clusters_have_them():
+    """Pods of one name in two namespaces, GPUs without a pod behind an exporter whose labels Prometheus renames, and a
+    running pod of which one container has finished."""
+    start = 1774742400
+
+    def series(gpu, util, **labels):
+        own = {"container": "nvidia-dcgm-exporter", "namespace": "gpu-operator", "pod": "nvidia-dcgm-exporter-x7k2"}
+        metric = {"__name__": "DCGM_FI_DEV_GPU_UTIL", "UUID": f"GPU-{gpu}", "Hostname": "n1", "modelName": "NVIDIA A100-SXM4-80GB", **own, **labels}
+        return {"metric": metric, "values": [[start + 60 * i, str(util)] for i in range(121)]}
+
+    def pod(space, containers):
+        at = "2026-03-29T00:00:00Z"
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train-0", "namespace": space, "creationTimestamp": at},
+                "spec": {"nodeName": "n1", "containers": [{"resources": {"limits": {"nvidia.com/gpu": "1"}}}]},
+                "status": {"phase": "Running", "startTime": at, "containerStatuses": containers}}
+    result = [series(0, 90, exported_namespace="a", exported_pod="train-0"), series(1, 10, exported_namespace="b", exported_pod="train-0"), series(2, 0)]
+    counters = put("range.json", json.dumps({"status": "success", "data": {"resultType": "matrix", "result": result}}))
+    running, done = {"state": {"running": {}}}, {"state": {"terminated": {"finishedAt": "2026-03-29T00:30:00Z"}}}
+    pods = put("pods.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": [pod("a", [running]), pod("b", [done, running])]}))
+    for files in ((counters,), (pods, counters), (counters, pods)):
+        answer = usage(*files)
+        idle = {u["name"]: u["idle_share"] for u in answer["users"]}
+        expect(answer["jobs"] == 2 and near(answer["gpu_hours"], 4), "two pods of 2 h", files, answer["gpu_hours"])
+        expect(2 - 1.5 / 60 < answer["unheld_gpu_hours"] <= 2, "a free GPU, perhaps but for a minute", files, answer["unheld_gpu_hours"])
+        expect(near(idle["a"], 0.1, 1e-6) and near(idle["b"], 0.9, 1e-6) and len(idle) == 2, "idle", files, idle)
+        expect(answer["shared_gpu_hours"] == 0 and answer["unmatched_gpu_hours"] == 0 and not answer["warnings"], "no doubt", files, answer["warnings"])
+
+
 def test_slices_of_kubernetes():
     """MIG: slices as resources of their own, an A30's, and a node whose GPUs are all cut alike."""
     def pod(name, limits, product=None):

@@ -18,9 +18,10 @@ typedef enum {
 /* enumerator, name in mapping files, cell */
 #define PACE_USAGE_FIELD_LIST(X)                                                                          \
     X(JOB, "job", TEXT)                                                                                   \
-    X(PART, "part", TEXT)       /* of a job: a task, a role */                                            \
-    X(LINK, "link", TEXT)       /* what another table calls the job */                                    \
-    X(CLUSTER, "cluster", TEXT) /* that numbers its jobs by itself */                                     \
+    X(PART, "part", TEXT)           /* of a job: a task, a role */                                        \
+    X(LINK, "link", TEXT)           /* what another table calls the job */                                \
+    X(CLUSTER, "cluster", TEXT)     /* that numbers its jobs by itself */                                 \
+    X(NAMESPACE, "namespace", TEXT) /* that names its jobs by itself, on the cluster's nodes */           \
     X(USER, "user", TEXT)                                                                                 \
     X(ACCOUNT, "account", TEXT)                                                                           \
     X(QUEUE, "queue", TEXT)                                                                               \

@@ -1,4 +1,5 @@
 #include "source/usage/usage_mapping.h"
+#include "base/print.h"
 #include "base/text.h"
 #include "base/yaml_member.h"
 #include "source/usage/usage_entries.h"
@@ -10,6 +11,7 @@ static const char *const take_names[PACE_TAKES] = {"first", "last", "sum", "coun
 static const char *const of_names[] = {"jobs", "facts", "counters", "nothing"};
 static const char *const form_names[] = {"delimited", "json", "samples"};
 static const char *const spelling_names[] = {"exact", "loose"};
+static const char *const running_names[] = {"as told", "open"};
 
 /* The number of a member's word in a list; `missing` where the member may be left out, -1 = it must be there. */
 static pace_status word_of(int *out, const pace_yaml *yaml, const pace_yaml_node *map, const char *key,
@@ -147,12 +149,14 @@ static pace_status check_states(const pace_yaml *yaml, const pace_yaml_node *map
 }
 
 static pace_status read_form(pace_usage_mapping *out, const pace_yaml *yaml, const pace_yaml_node *root) {
-    int of, form, spelling;
+    int of, form, spelling, running;
     PACE_TRY(word_of(&of, yaml, root, "of", of_names, 4, -1));
     PACE_TRY(word_of(&form, yaml, root, "form", form_names, 3, -1));
     PACE_TRY(word_of(&spelling, yaml, root, "spelling", spelling_names, 2, 0));
     out->of = (pace_usage_of)of;
     out->loose = spelling == 1;
+    PACE_TRY(word_of(&running, yaml, root, "running", running_names, 2, 0));
+    out->open = running == 1;
     out->json = form == 1;
     out->samples = form == 2;
     const char *separator = pace_yaml_text_of(root, "separator");
@@ -181,9 +185,9 @@ static pace_status check_needed(const pace_usage_mapping *m, const pace_yaml *ya
 }
 
 pace_status pace_usage_mapping_read(pace_usage_mapping *out, const pace_yaml *yaml) {
-    static const char *const known[] = {"schema",    "name",     "title", "source",  "of",       "form",   "separator",
-                                        "columns",   "known_by", "rows",  "each",    "gap_s",    "fields", "states",
-                                        "leave_out", "missing",  "zones", "metrics", "spelling", NULL};
+    static const char *const known[] = {"schema",    "name",     "title", "source",  "of",       "form",    "separator",
+                                        "columns",   "known_by", "rows",  "each",    "gap_s",    "fields",  "states",
+                                        "leave_out", "missing",  "zones", "metrics", "spelling", "running", NULL};
     const pace_yaml_node *root = pace_yaml_root(yaml), *fields;
     *out = (pace_usage_mapping){.yaml = yaml, .zone_s = NAN};
     PACE_TRY(pace_yaml_check_schema(yaml, "paceline.cluster/1", "a mapping of a cluster's records"));
@@ -259,10 +263,18 @@ void pace_usage_mappings_free(pace_usage_mappings *mappings) {
     PACE_VEC_FREE(mappings);
 }
 
+/* "*part*" is any text with this part. */
+static bool is_like(pace_usage_text text, const char *word) {
+    char part[64];
+    if (!pace_starts(word, "*") || !pace_ends(word, "*")) return pace_span_is(text.data, text.length, word);
+    pace_snprintf(part, sizeof part, "%.*s", (int)strcspn(word + 1, "*"), word + 1);
+    return *part && pace_span_holds(text.data, text.length, part);
+}
+
 bool pace_usage_is_missing(const pace_usage_mapping *mapping, pace_usage_text text) {
     for (size_t i = 0; i < pace_yaml_count(mapping->missing); i++) {
         const char *word = pace_yaml_text(pace_yaml_item(mapping->missing, i));
-        if (word && pace_span_is(text.data, text.length, word)) return true;
+        if (word && is_like(text, word)) return true;
     }
     return false;
 }

@@ -59,6 +59,7 @@ typedef struct {
     pace_usage_of of;
     bool json, samples; /* neither: lines of separated values */
     bool loose;         /* of columns and states letters and digits count, in any case */
+    bool open;          /* a running run has no end yet, though its row may have one of a part of it */
     char separator;
     const pace_yaml_node *columns; /* of files without a header; NULL = they have one */
     const pace_yaml_node *known_by;
