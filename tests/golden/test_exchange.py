@@ -28,13 +28,16 @@ def law(ranks, size):
 SIZES = [8 << i for i in range(28)]
 
 
-def nccl_text(ranks, hosts=1):
-    lines = [f"#  Rank {i:2} Group  0 Pid   {100 + i} on node{i * hosts // ranks} device {i:2} [0x00] A GPU" for i in range(ranks)]
+def nccl_text(ranks, hosts=1, passes=2):
+    """`passes`: of the vector past each rank, 2 of an all-reduce, 1 of an all-gather."""
+    lines = [f"# nThread 1 nGpus 1 minBytes {SIZES[0]} maxBytes {SIZES[-1]} step: 2(factor)"]
+    lines += [f"#  Rank {i:2} Group  0 Pid   {100 + i} on node{i * hosts // ranks} device {i:2} [0x00] A GPU" for i in range(ranks)]
     lines.append("#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong")
     lines.append("#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       ")
     for size in SIZES:
         t = law(ranks, size)
-        lines.append(f"{size:12} {size // 4:12} float sum -1 {t:8.3f} 1 1 0 {2 * t:8.3f} 1 1 0")
+        algbw, bus = size / t / 1e3, passes * (ranks - 1) / ranks
+        lines.append(f"{size:12} {size // 4:12} float sum -1 {t:8.3f} {algbw:.2f} {algbw * bus:.2f} 0 {2 * t:8.3f} {algbw / 2:.2f} {algbw / 2 * bus:.2f} 0")
     return "\n".join(lines + ["# Out of bounds values : 0 OK", "# Avg bus bandwidth    : 1"]) + "\n"
 
 
@@ -293,8 +296,21 @@ expect([r["status"] == "ok" for r in csv.DictReader(io.StringIO(out))] == [False
 # Logs as launchers and older versions leave them.
 fits_and_answers(put("all_reduce_tagged.log", "".join("[1,0]<stdout>:" + line + "\n" for line in nccl_text(8).splitlines())))
 fits_and_answers(put("all_reduce_srun.log", "".join("0: " + line + "\n" for line in nccl_text(8).splitlines())))
+fits_and_answers(put("all_reduce_pod.log", "".join("nccl-worker-0 2026-03-01T10:00:00.123456789Z " + line + "\n" for line in nccl_text(8).splitlines())))
+# Several runs in one file: each has its own ranks and collective. More than 64 hosts.
+loop = nccl_text(4).replace("# nThread", "+ ./all_reduce_perf -b 8 -e 1G -f 2\n# nThread") + "# Collective test starting: all_gather_perf\n" + nccl_text(8, 2, 1)
+code, out, err = run("fit", "--kind", "exchange", put("loop.log", loop + loop), "--format", "json")
+expect(code == 0 and [(c["collective"], c["ranks"], c["nodes"], c["sizes"]) for c in json.loads(out)["curves"]] ==
+       [("allreduce", 4, 1, len(SIZES)), ("allgather", 8, 2, len(SIZES))], "two runs in a file", out, err)
+code, out, err = run("fit", "--kind", "exchange", put("all_reduce_large.log", nccl_text(1024, 128)), "--format", "json")
+expect(code == 0 and [(c["ranks"], c["nodes"]) for c in json.loads(out)["curves"]] == [(1024, 128)], "128 hosts", out, err)
+# Which collective ran on how many ranks follows from the two bandwidths (nccl-tests, PERFORMANCE.md); runs that knew nothing of each other.
+for text, word in ((nccl_text(8, 1, 1), "times algbw; for allreduce on 8 ranks it would be 1.75"),
+                   ("#  Rank  0 Group  0 Pid 1 on n1 device  0 [0x1b] A GPU\n" * 8 + nccl_text(8).split("GPU\n")[-1], "without MPI")):
+    code, out, err = run("fit", "--kind", "exchange", put("all_reduce_odd.log", text))
+    expect(code == 3 and word in err, word, code, err)
 fits_and_answers(put("all_reduce_unlisted.log", "# nThread 1 nGpus 8 minBytes 8 maxBytes 1073741824 step: 2(factor)\n"
-                     + "\n".join(line for line in nccl_text(8).splitlines() if "Rank" not in line) + "\n"))
+                     + "\n".join(line for line in nccl_text(8).splitlines() if "Rank" not in line and "nThread" not in line) + "\n"))
 
 # Every row that cannot be answered says why; the others are answered.
 code, out, err = run("predict", "--kind", "exchange", "--rows", put("bad.csv", """system,collective,nodes,gpus,bytes,algorithm,dtype

@@ -1,5 +1,6 @@
 #include "ask/rows/exchange_logs.h"
 #include "base/decimal.h"
+#include "base/intern.h"
 #include "base/yaml.h"
 
 #include <math.h>
@@ -7,18 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_WORDS = 32, MOST_HOSTS = 64 };
+enum { MOST_WORDS = 32 };
 
 static const char deepspeed_title[] = "---- Performance of ";
 
 typedef struct {
     pace_exchange_rows *rows;
+    const pace_exchange_defaults *defaults;
     pace_exchange_row common; /* collective and ranks, once known */
-    bool knows_collective;
-    int ranks, hosts;
+    bool knows_collective, settled;
+    int ranks;
     int per_thread, threads; /* of one process, where no rank is listed; 0 = not said */
-    char host[MOST_HOSTS][64];
+    pace_names hosts;
     unsigned line;
+    int before;                  /* words that whoever collected the lines put before each: a pod, a time */
     const pace_machine *machine; /* may be NULL */
 } log_reader;
 
@@ -38,26 +41,36 @@ pace_log_kind pace_log_kind_of(const char *text) {
     return PACE_LOG_NONE;
 }
 
-/* "all_reduce_perf" in the log, or the name of the file. */
-static void find_collective(log_reader *r, const char *text, const pace_exchange_defaults *defaults) {
+/* "all_reduce_perf" in a text that runs or names one of nccl-tests' programs. */
+static bool names_program(pace_collective *out, const char *text) {
     static const char *const programs[] = {"all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "alltoall_perf",
                                            "broadcast_perf",  "sendrecv_perf",   "reduce_perf"};
-    if (defaults->collective) r->knows_collective = pace_collective_find(&r->common.collective, defaults->collective);
-    for (size_t i = 0; i < PACE_COUNT(programs) && !r->knows_collective; i++)
-        if (strstr(text, programs[i])) r->knows_collective = pace_collective_find(&r->common.collective, programs[i]);
-    if (r->knows_collective) return;
-    const char *base = strrchr(r->rows->name, '/');
-    r->knows_collective = pace_collective_find(&r->common.collective, base ? base + 1 : r->rows->name);
+    for (size_t i = 0; i < PACE_COUNT(programs); i++)
+        if (strstr(text, programs[i])) return pace_collective_find(out, programs[i]);
+    return false;
 }
 
-static void add_host(log_reader *r, const char *name) {
-    for (int i = 0; i < r->hosts; i++)
-        if (strcmp(r->host[i], name) == 0) return;
-    if (r->hosts < MOST_HOSTS) snprintf(r->host[r->hosts++], sizeof *r->host, "%.63s", name);
+/* As asked, or as the log or the name of the file says. */
+static void find_collective(log_reader *r, const char *text) {
+    const char *asked = r->defaults->collective, *base = strrchr(r->rows->name, '/');
+    pace_collective *out = &r->common.collective;
+    r->knows_collective = asked
+                              ? pace_collective_find(out, asked)
+                              : names_program(out, text) || pace_collective_find(out, base ? base + 1 : r->rows->name);
 }
 
-static pace_status settle(log_reader *r, const pace_exchange_defaults *defaults) {
-    const pace_machine *m = defaults->machine;
+static pace_status add_host(log_reader *r, const char *name) {
+    pace_name unused;
+    return pace_names_add(&unused, &r->hosts, name, strlen(name));
+}
+
+/* Names begin with an empty one. */
+static int hosts_of(const log_reader *r) { return (int)pace_names_count(&r->hosts) - 1; }
+
+/* What all rows of a run have. */
+static pace_status settle(log_reader *r) {
+    const pace_machine *m = r->machine;
+    int hosts = hosts_of(r);
     if (!r->knows_collective)
         return pace_fail(PACE_E_INPUT,
                          "%s: does not say which collective it measured: expected " PACE_FIELD "collective, or a "
@@ -66,16 +79,17 @@ static pace_status settle(log_reader *r, const pace_exchange_defaults *defaults)
     if (r->ranks == 0 && r->per_thread > 1 &&
         (!m || m->devices * m->nodes == r->per_thread * (r->threads > 0 ? r->threads : 1)))
         r->ranks = r->per_thread * (r->threads > 0 ? r->threads : 1);
-    if (r->ranks == 0 && m) r->ranks = m->devices * m->nodes, r->hosts = m->nodes;
+    if (r->ranks == 0 && m) r->ranks = m->devices * m->nodes, hosts = m->nodes;
     if (r->ranks < 2)
         return pace_fail(PACE_E_INPUT,
                          "%s: does not say on how many ranks it ran: expected lines \"#  Rank\", or " PACE_FIELD "on",
                          r->rows->name);
-    if (r->hosts == 0) r->hosts = m && r->ranks == m->devices * m->nodes ? m->nodes : 1;
-    if (r->ranks % r->hosts)
-        return pace_fail(PACE_E_INPUT, "%s: %d ranks do not divide into %d hosts", r->rows->name, r->ranks, r->hosts);
-    r->common.ranks_per_node = r->ranks / r->hosts;
-    r->common.nodes = r->hosts;
+    if (hosts == 0) hosts = m && r->ranks == m->devices * m->nodes ? m->nodes : 1;
+    if (r->ranks % hosts)
+        return pace_fail(PACE_E_INPUT, "%s: %d ranks do not divide into %d hosts", r->rows->name, r->ranks, hosts);
+    r->common.ranks_per_node = r->ranks / hosts;
+    r->common.nodes = hosts;
+    r->settled = true;
     if (m) snprintf(r->common.system, sizeof r->common.system, "%.95s", m->name);
     return PACE_OK;
 }
@@ -96,32 +110,59 @@ static int split(char *line, char **words) {
     return count;
 }
 
-/* "# nThread 1 nGpus 8 minBytes …": all the ranks of one process. */
-static void take_counts(log_reader *r, char **words, int count) {
+/* "# nThread 1 nGpus 8 minBytes …" begins a run; its figures are all the ranks of one process. */
+static pace_status begin_run(log_reader *r, char **words, int count) {
+    pace_names_free(&r->hosts);
+    PACE_TRY(pace_names_init(&r->hosts));
+    r->settled = false;
+    r->ranks = r->per_thread = r->threads = 0;
     for (int i = 0; i + 1 < count; i++) {
         double value;
         if (!pace_csv_number(&value, words[i + 1]) || value < 1 || value > 4096) continue;
         if (strcmp(words[i], "nGpus") == 0) r->per_thread = (int)value;
         if (strcmp(words[i], "nThread") == 0 || strcmp(words[i], "nThreads") == 0) r->threads = (int)value;
     }
+    return PACE_OK;
 }
 
 /* "#  Rank  0 Group  0 Pid  12 on  node1 device  0 …": a rank and its host. */
-static void take_rank(log_reader *r, char **words, int count) {
-    if (count > 2 && strcmp(words[0], "#") == 0 && strncmp(words[1], "nThread", 7) == 0) take_counts(r, words, count);
-    if (count < 3 || strcmp(words[0], "#") != 0 || strcmp(words[1], "Rank") != 0) return;
+static pace_status take_rank(log_reader *r, char **words, int count) {
+    double number;
+    if (pace_csv_number(&number, words[2]) && number < r->ranks)
+        return pace_fail(PACE_E_INPUT,
+                         "%s:%u: rank %g is there twice: expected one run of all ranks, found several runs (nccl-tests "
+                         "without MPI?)",
+                         r->rows->name, r->line, number);
     r->ranks++;
     for (int i = 2; i + 1 < count; i++)
-        if (strcmp(words[i], "on") == 0) add_host(r, words[i + 1]);
+        if (strcmp(words[i], "on") == 0) return add_host(r, words[i + 1]);
+    return PACE_OK;
+}
+
+/* A row says algorithm and bus bandwidth: which collective ran on how many ranks, up to a twentieth. */
+static pace_status check_bus(const log_reader *r, double algorithm, double bus) {
+    double factor = pace_bus_factor(r->common.collective, r->ranks);
+    if (!(algorithm >= 1) || !(bus >= 0.1) || fabs(bus / algorithm / factor - 1) < 0.05) return PACE_OK;
+    return pace_fail(PACE_E_INPUT,
+                     "%s:%u: busbw is %.3g times algbw; for %s on %d ranks it would be %.3g: expected the collective that ran "
+                     "(" PACE_FIELD "collective, or a file named after it) and its ranks",
+                     r->rows->name, r->line, bus / algorithm, pace_collective_rows[r->common.collective].name, r->ranks,
+                     factor);
 }
 
 /* A row ends with time algbw busbw #wrong, out of place and in place. */
 static pace_status take_nccl(log_reader *r, char **words, int count) {
-    double bytes, time_us;
+    double bytes, time_us, algorithm, bus;
+    if (count > 2 && strcmp(words[0], "#") == 0 && strncmp(words[1], "nThread", 7) == 0)
+        return begin_run(r, words, count);
+    if (count > 2 && strcmp(words[0], "#") == 0 && strcmp(words[1], "Rank") == 0) return take_rank(r, words, count);
     if (count < 10 || !pace_csv_number(&bytes, words[0])) return PACE_OK;
     if (!pace_csv_number(&time_us, words[count - 8]) || !(time_us > 0))
         return pace_fail(PACE_E_INPUT, "%s:%u: expected size, count, type and two times with three figures each",
                          r->rows->name, r->line);
+    if (!r->settled) PACE_TRY(settle(r));
+    if (pace_csv_number(&algorithm, words[count - 7]) && pace_csv_number(&bus, words[count - 6]))
+        PACE_TRY(check_bus(r, algorithm, bus));
     return bytes > 0 ? add(r, bytes, time_us) : PACE_OK;
 }
 
@@ -180,6 +221,15 @@ static char *without_rank(char *line) {
     return at > line && at[0] == ':' && (at[1] == ' ' || at[1] == '\t') ? at + 1 : line;
 }
 
+/* Of "pod-0 2026-03-01T10:00:00Z # nThread 1 …" two words stand before the log's own. */
+static int words_before(char **words, int count) {
+    static const char *const next[] = {"nThread", "nThreads", "Rank", "size"};
+    for (int i = 0; i + 1 < count; i++)
+        for (size_t n = 0; n < PACE_COUNT(next); n++)
+            if (strcmp(words[i], "#") == 0 && strcmp(words[i + 1], next[n]) == 0) return i;
+    return 0;
+}
+
 static pace_status each_line(log_reader *r, const char *text, take_fn take) {
     char line[1024];
     char *words[MOST_WORDS];
@@ -188,11 +238,12 @@ static pace_status each_line(log_reader *r, const char *text, take_fn take) {
         size_t length = strcspn(text, "\n");
         snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1), text);
         r->line++;
-        int count = split(without_rank(line), words);
-        if (count > 0) {
-            if (take) PACE_TRY(take(r, words, count));
-            else take_rank(r, words, count);
-        }
+        if (!r->defaults->collective && take == take_nccl)
+            r->knows_collective |= names_program(&r->common.collective, line);
+        int count = split(without_rank(line), words), before = words_before(words, count);
+        if (before) r->before = before;
+        before = count > r->before && strcmp(words[0], "#") != 0 ? r->before : 0;
+        if (count > 0) PACE_TRY(take(r, words + before, count - before));
         text += length + (text[length] == '\n');
     }
     return PACE_OK;
@@ -215,7 +266,7 @@ static pace_status name_osu(log_reader *r, const char *text) {
     return PACE_OK;
 }
 
-static pace_status read_json(log_reader *r, const char *text, size_t length, const pace_exchange_defaults *defaults) {
+static pace_status read_json(log_reader *r, const char *text, size_t length) {
     pace_yaml *yaml;
     PACE_TRY(pace_yaml_parse(&yaml, r->rows->name, text, length));
     const pace_yaml_node *root = pace_yaml_root(yaml), *config = pace_yaml_get(root, "config");
@@ -226,9 +277,9 @@ static pace_status read_json(log_reader *r, const char *text, size_t length, con
         const pace_yaml_node *device = pace_yaml_item(devices, i);
         const char *host = pace_yaml_text_of(device, "host");
         if (!host) host = pace_yaml_text_of(device, "hostname");
-        if (host) add_host(r, host);
+        if (host) PACE_TRY_GOTO(add_host(r, host), done);
     }
-    PACE_TRY_GOTO(settle(r, defaults), done);
+    PACE_TRY_GOTO(settle(r), done);
     if (!pace_yaml_is_list(results) || pace_yaml_count(results) == 0) {
         status = pace_fail(PACE_E_INPUT, "%s: expected a list \"results\"", r->rows->name);
         goto done;
@@ -251,24 +302,29 @@ done:
     return status;
 }
 
+static pace_status read_log(log_reader *r, pace_log_kind kind, const char *text, size_t length) {
+    PACE_TRY(pace_names_init(&r->hosts));
+    if (kind == PACE_LOG_OSU) PACE_TRY(name_osu(r, text));
+    if (!r->knows_collective && kind != PACE_LOG_DEEPSPEED) find_collective(r, text);
+    switch (kind) {
+    case PACE_LOG_NCCL_JSON: return read_json(r, text, length);
+    case PACE_LOG_NCCL_TEXT: return each_line(r, text, take_nccl);
+    case PACE_LOG_OSU: PACE_TRY(settle(r)); return each_line(r, text, take_osu);
+    default: break;
+    }
+    r->common.stack = PACE_STACK_FRAMEWORK;
+    snprintf(r->common.variant, sizeof r->common.variant, "deepspeed");
+    if (r->machine) snprintf(r->common.system, sizeof r->common.system, "%.95s", r->machine->name);
+    return each_line(r, text, take_deepspeed);
+}
+
 pace_status pace_log_read(pace_exchange_rows *rows, pace_log_kind kind, char *text, size_t length,
                           const pace_exchange_defaults *defaults) {
-    log_reader r = {.rows = rows, .common = {.time_s = NAN}, .machine = defaults->machine};
-    if (kind == PACE_LOG_OSU) PACE_TRY(name_osu(&r, text));
-    if (!r.knows_collective && kind != PACE_LOG_DEEPSPEED) find_collective(&r, text, defaults);
+    log_reader r = {.rows = rows, .defaults = defaults, .common = {.time_s = NAN}, .machine = defaults->machine};
     rows->unit_s = 1e-6;
     memcpy(rows->unit, "us", 3);
-    if (kind == PACE_LOG_NCCL_JSON) return read_json(&r, text, length, defaults);
-    if (kind == PACE_LOG_DEEPSPEED) {
-        r.common.stack = PACE_STACK_FRAMEWORK;
-        snprintf(r.common.variant, sizeof r.common.variant, "deepspeed");
-        if (r.machine) snprintf(r.common.system, sizeof r.common.system, "%.95s", r.machine->name);
-        PACE_TRY(each_line(&r, text, take_deepspeed));
-    } else {
-        PACE_TRY(each_line(&r, text, NULL));
-        PACE_TRY(settle(&r, defaults));
-        PACE_TRY(each_line(&r, text, kind == PACE_LOG_OSU ? take_osu : take_nccl));
-    }
-    if (rows->rows.count > 0) return PACE_OK;
+    pace_status status = read_log(&r, kind, text, length);
+    pace_names_free(&r.hosts);
+    if (status != PACE_OK || rows->rows.count > 0 || kind == PACE_LOG_NCCL_JSON) return status;
     return pace_fail(PACE_E_INPUT, "%s: expected rows of a size and its time, found none", rows->name);
 }
