@@ -101,7 +101,7 @@ expected = 6 * (64 << 20) / 4 * (1 / 0.2 - 1 / 0.25) / 1e3  # us; a NIC reaches 
 expect(abs(slow["stragglers_us"] / expected - 1) < 0.01, slow, expected)
 near(slow["stragglers_us"], slow["time_us"] - even["time_us"])
 expect("slow device 0" in slow["bottleneck"] and "of node 2" in slow["bottleneck"], slow)
-expect(any("Rank 2 is slow, at 20 %" in line for line in found["summary"]), found["summary"])
+expect(any("Rank 2 of 4 is slow, at 20 %" in line for line in found["summary"]), found["summary"])
 # All its messages together have its port's rate, not each: everybody sends to everybody at once.
 slow = row("--on", "dgx-h100", "--algorithm", "direct", "--bytes", "64M", "--straggler", "5:0.1")
 port = 5 + 2 * (0.8 + 7 / 8 * (64 << 20) / (0.1 * 450e9 * 0.82) * 1e6)
@@ -109,8 +109,12 @@ expect(port <= slow["time_us"] < 1.01 * port, slow, port)
 expect(slow["bottleneck"].startswith("slow port of device 5"), slow)
 # Of 1024 ranks one in a hundred is slow: ten, and the first stands for them.
 found = document("--on", "dgx-h100*128", "--algorithm", "rails", "--bytes", "64M", "--straggler", "1%:0.5")
-expect(any("Rank 51 and 9 others are slow" in line for line in found["summary"]), found["summary"])
+expect(any("Rank 51 and 9 others of 1024 are slow" in line for line in found["summary"]), found["summary"])
 expect(found["sizes"][-1]["stragglers_us"] > 0.1 * found["sizes"][-1]["time_us"], found["sizes"])
+
+for share in ("0%:0.5", "150%:0.5"):  # no rank's number
+    code, _, err = run("--on", "dgx-h100*32", "--bytes", "64M", "--straggler", share)
+    expect(code == 2 and "SHARE%:RATE" in err, share, err)
 
 # A flow of others takes half of one port: as a rank at half its rate.
 flow = row("--on", "ethernet-10g*16", "--algorithm", "ring", "--bytes", "64M", "--background", "3-9:100GB/s")
@@ -120,6 +124,13 @@ expect(1.8 * ring["time_us"] < flow["time_us"] < 2.01 * ring["time_us"] and flow
 alone = row("--on", "ethernet-10g*16 net=fat-tree:4:4:1", "--algorithm", "ring", "--bytes", "64M", "--ranks", "8")
 both = row("--on", "ethernet-10g*16 net=fat-tree:4:4:1", "--algorithm", "ring", "--bytes", "64M", "--jobs", "2")
 expect(both["time_us"] > 1.5 * alone["time_us"], both, alone)
+for jobs, said in ((1, "ms (90 %"), (2, "ms beside 1 such job (90 %"), (4, "ms beside 3 such jobs (90 %")):
+    found = document("--on", "ethernet-10g*16 net=fat-tree:4:4:1", "--algorithm", "ring", "--bytes", "64M", "--jobs", str(jobs))
+    expect(said in found["summary"][0] and f" on {16 // jobs} ranks " in found["summary"][0], jobs, found["summary"][0])
+# A closed form that takes longer does not do so because it ignores what disturbs.
+found = document("--on", "dgx-h100*2", "--bytes", "64M", "--background", "0-1:1GB/s")
+expect(found["sizes"][0]["closed_form_us"] > 1.05 * found["sizes"][0]["time_us"], found["sizes"])
+expect("overlap" in " ".join(found["summary"]) and "traffic of others" not in " ".join(found["summary"]), found["summary"])
 
 # Jobs of a few devices share a node's switch without meeting, each its own sum; all wait for the job of a slow one.
 for words in (["dgx-h100", "--ranks", "8", "--jobs", "2"], ["dgx-h100*4", "--ranks", "16", "--jobs", "4"], ["dgx-h100*2", "--ranks", "8", "--jobs", "2"]):

@@ -76,12 +76,13 @@ pace_status pace_read_straggler(double *slowness, uint32_t ranks, const char *te
     if (copied(words, sizeof words, text) && (colon = strchr(words, ':'))) {
         *colon = '\0';
         bool rated = number(&rate, colon + 1) && rate > 0 && rate <= 1;
-        if (rated && percentage(&share, words) && share > 0 && share <= 1) {
+        bool shared = strchr(words, '%') != NULL;
+        if (rated && shared && percentage(&share, words) && share > 0 && share <= 1) {
             double count = fmax(1, floor(share * ranks + 0.5));
             for (double i = 0; i < count; i++) slowness[(uint32_t)((i + 0.5) * ranks / count)] = 1 / rate;
             return PACE_OK;
         }
-        if (rated && number(&rank, words) && rank < ranks && rank == floor(rank)) {
+        if (rated && !shared && number(&rank, words) && rank < ranks && rank == floor(rank)) {
             slowness[(uint32_t)rank] = 1 / rate;
             return PACE_OK;
         }

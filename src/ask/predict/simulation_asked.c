@@ -113,9 +113,9 @@ const char *pace_simulation_why_apart(const pace_simulation_asked *a, const pace
     const pace_simulation_question *q = &a->question;
     double ratio = given->time_s / given->closed_s;
     if (!(given->closed_s > 0) || fabs(log(ratio)) <= log(1.05)) return NULL;
+    if (ratio < 1) return "messages overlap on their way, where it adds them up";
     if (q->slowness || q->network_share > 0 || q->background_count || q->jobs > 1 || a->simulation.question.jobs > 1)
         return "it knows of no slow ranks, other jobs or traffic of others";
-    if (ratio < 1) return "messages overlap on their way, where it adds them up";
     return "messages meet on links that it takes to be free";
 }
 

@@ -77,13 +77,16 @@ static void put_summary(pace_node *root, const pace_simulation_asked *a, double 
     const pace_simulation *s = &a->simulation;
     pace_estimate time_s = pace_simulation_estimate(a, given);
     const char *program = pace_exchange_algorithms[given->algorithm].name;
-    char how[96];
+    char how[96], others[48] = "";
+    if (s->question.jobs > 1)
+        pace_snprintf(others, sizeof others, " beside %u such job%s", s->question.jobs - 1,
+                      s->question.jobs > 2 ? "s" : "");
     if (*run->algorithm)
         pace_snprintf(how, sizeof how, "%s with %s on %d channels", run->algorithm, run->protocol, run->way.channels);
     else pace_snprintf(how, sizeof how, "%s", program);
-    pace_node_sentence(root, true, "%s of %s by %s on %u ranks of %s takes %.4g ms (90 %% interval %.4g to %.4g ms).",
+    pace_node_sentence(root, true, "%s of %s by %s on %u ranks of %s takes %.4g ms%s (90 %% interval %.4g to %.4g ms).",
                        pace_collective_rows[a->question.collective].name, pace_show_bytes(bytes).text, how,
-                       s->ranks_of_job, a->machine.name, given->time_s * 1e3, pace_estimate_low(time_s) * 1e3,
+                       s->ranks_of_job, a->machine.name, given->time_s * 1e3, others, pace_estimate_low(time_s) * 1e3,
                        pace_estimate_high(time_s) * 1e3);
     if (given->flows.busiest_share > 0)
         pace_node_sentence(root, false, "The busiest link is %s, at %.3g %% of its capacity.", given->bottleneck,
@@ -96,13 +99,13 @@ static void put_summary(pace_node *root, const pace_simulation_asked *a, double 
     compare_closed_form(root, a, given, run);
 }
 
-static void name_stragglers(pace_node *root, const pace_stragglers_cost *slow, double time_s) {
+static void name_stragglers(pace_node *root, const pace_stragglers_cost *slow, uint32_t ranks, double time_s) {
     char who[96];
     if (!slow->count) return;
-    pace_snprintf(who, sizeof who, "Rank %u is slow", slow->slowest);
+    pace_snprintf(who, sizeof who, "Rank %u of %u is slow", slow->slowest, ranks);
     if (slow->count > 1)
-        pace_snprintf(who, sizeof who, "Rank %u and %u other%s are slow", slow->slowest, slow->count - 1,
-                      slow->count > 2 ? "s" : "");
+        pace_snprintf(who, sizeof who, "Rank %u and %u other%s of %u are slow", slow->slowest, slow->count - 1,
+                      slow->count > 2 ? "s" : "", ranks);
     pace_node_sentence(root, false, "%s, at %.3g %% of the rate: that costs %.4g ms, %.3g %% of the time.", who,
                        slow->rate * 100, slow->cost_s * 1e3, slow->cost_s / time_s * 100);
 }
@@ -141,7 +144,7 @@ static pace_status build_with(pace_report *report, const pace_simulation_asked *
     pace_node_text(root, "library", a->by_library ? a->library.nccl.line : "textbook");
     PACE_TRY(put_sizes(&given, &run, &slow, root, a, log, times));
     put_summary(root, a, a->sizes.items[a->sizes.count - 1], &given, &run);
-    name_stragglers(root, &slow, given.time_s);
+    name_stragglers(root, &slow, s->question.ranks, given.time_s);
     pace_say_reversals(root, times);
     pace_node_note(root,
                    "Every message is a flow, and flows share links max-min fairly. Links reach the same share of their "
