@@ -54,6 +54,18 @@ def weak_and_strong():
         expect(abs(p["samples_per_s"] * p["step_ns"] / 1e9 / 256 - 1) < 1e-6, p)
 
 
+def ranges():
+    """The end of a range is asked about, too, and most workers lead, in whichever order they stand."""
+    on = ("resnet50", "--on", "dgx-1-v100", "--batch", "32", "--workers")
+    for words, workers in (("1..6", [1, 2, 4, 6]), ("1..8", [1, 2, 4, 8]), ("8..48", [8, 16, 32, 48]), ("3..3", [3])):
+        found = points(*on, words)
+        expect([p["workers"] for p in found] == workers, words, [p["workers"] for p in found])
+    text = run(*on, "8,2")[1]
+    expect(text.startswith("ddp: 8 workers on"), text[:80])
+    _, out, _ = run("resnet50", "--on", "dgx-1-v100", "--workers", "1,2", "--batch", "256", "--strong")
+    expect("one alone, with all of the batch, must recompute" in " ".join(out.split()), "strong", out[:600])
+
+
 def batches():
     """A larger batch hides more of the same exchange."""
     found = points("resnet50", "--on", "ethernet-10g", "--workers", "16", "--approach", "ddp", "--batch", "8", "--batch", "32", "--batch", "128")
@@ -483,6 +495,7 @@ places()
 cells_without_effect()
 batch_taken()
 modes()
+ranges()
 batches()
 walked()
 walked_buckets()

@@ -23,7 +23,7 @@ static bool whole(double *out, const char *text, double most) {
     return pace_number_parse(out, text) && *out >= 1 && *out <= most && *out == floor(*out);
 }
 
-/* "1..128": each twice the last; "1,2,4,8": those. */
+/* "1..100": each twice the last, and the end; "1,2,4,8": those. */
 static pace_status read_workers(pace_workers_asked *a, const char *text) {
     char words[256], *rest = NULL;
     double from, to;
@@ -35,8 +35,8 @@ static pace_status read_workers(pace_workers_asked *a, const char *text) {
     if (range) {
         *range = '\0';
         if (whole(&from, words, MOST_WORKERS) && whole(&to, range + 2, MOST_WORKERS) && from <= to) {
-            for (double n = from; n <= to; n *= 2) PACE_TRY(PACE_PUSH(&a->workers, (int)n));
-            return PACE_OK;
+            for (double n = from; n < to; n *= 2) PACE_TRY(PACE_PUSH(&a->workers, (int)n));
+            return PACE_PUSH(&a->workers, (int)to);
         }
     } else if (strlen(text) < sizeof words) {
         for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest)) {

@@ -134,6 +134,14 @@ static void tell_places(pace_report *report, const pace_workers_asked *a) {
                          "one worker exchanges nothing: no approach has an effect on it");
 }
 
+/* Workers stand in the order in which they were asked about. */
+static const pace_workers_point *largest_of(const pace_workers_point *curve, size_t count) {
+    const pace_workers_point *largest = curve;
+    for (size_t i = 1; i < count; i++)
+        if (curve[i].workers > largest->workers) largest = &curve[i];
+    return largest;
+}
+
 static void put_points(pace_node *root, const pace_workers_asked *a) {
     size_t curves = a->approaches.items.count * (a->batches.count ? a->batches.count : 1);
     const pace_workers_point *next = a->points.items;
@@ -143,7 +151,7 @@ static void put_points(pace_node *root, const pace_workers_asked *a) {
         for (size_t k = 0; k < curves; k++, next += a->workers.count) {
             bool last = k + 1 == curves || next[a->workers.count].approach != next->approach;
             put_curve(table, &beside, a, next);
-            if (last) say_most(root, a, &next[a->workers.count - 1]);
+            if (last) say_most(root, a, largest_of(next, a->workers.count));
         }
     }
 }
@@ -205,9 +213,8 @@ static void tell_measure(pace_node *root, const pace_workers_asked *a) {
         if (a->points.items[i].against > 1) {
             pace_node_sentence(
                 root, true,
-                "Efficiency is against %d workers: one alone, who holds all of the model, must recompute "
-                "what they keep.",
-                a->points.items[i].against);
+                "Efficiency is against %d workers: one alone, with all of the %s, must recompute what they keep.",
+                a->points.items[i].against, a->options->strong ? "batch" : "model");
             return;
         }
 }
