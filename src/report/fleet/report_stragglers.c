@@ -34,10 +34,10 @@ static void put_groups_sentence(pace_node *root, const pace_straggler_job *j) {
     const pace_slow_group *slowest = &j->groups.groups.items[last];
     pace_node_sentence(
         root, true,
-        "%s: %zu of %zu workers (%s) take %.2f times as long as the fastest %zu%s; without slow workers a step "
+        "%s: %zu of %zu workers (%s) %s %.2f times as long as the fastest %zu%s; without slow workers a step "
         "would take %.4g instead of %.4g %s (%.1f %% less).",
-        j->name, slowest->count, j->groups.count, names, slowest->pace, j->groups.groups.items[0].count,
-        last > 1 ? ", and others are between" : "", step, j->found.step, j->rows.unit,
+        j->name, slowest->count, j->groups.count, names, slowest->count == 1 ? "takes" : "take", slowest->pace,
+        j->groups.groups.items[0].count, last > 1 ? ", and others are between" : "", step, j->found.step, j->rows.unit,
         100 * pace_straggler_group_loss(j));
 }
 

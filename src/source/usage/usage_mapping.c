@@ -266,7 +266,7 @@ void pace_usage_mappings_free(pace_usage_mappings *mappings) {
 /* "*part*" is any text with this part. */
 static bool is_like(pace_usage_text text, const char *word) {
     char part[64];
-    if (!pace_starts(word, "*") || !pace_ends(word, "*")) return pace_span_is(text.data, text.length, word);
+    if (*word != '*' || !pace_ends(word, "*")) return pace_span_is(text.data, text.length, word);
     pace_snprintf(part, sizeof part, "%.*s", (int)strcspn(word + 1, "*"), word + 1);
     return *part && pace_span_holds(text.data, text.length, part);
 }
