@@ -100,14 +100,27 @@ static const pace_tuned_row *largest(const pace_tuned *t, bool changes) {
     return most;
 }
 
+typedef struct {
+    char text[48];
+} words;
+
+/* Where times of the library's choice are all that is known, nobody knows which way it went. */
+static words way_words(const pace_tuned_way *way) {
+    words out;
+    bool own = strcmp(way->algorithm, "own") == 0;
+    pace_snprintf(out.text, sizeof out.text, "%s%s%s", own ? "the library's choice" : way->algorithm,
+                  *way->protocol ? " " : "", way->protocol);
+    return out;
+}
+
 static void say_row(pace_node *root, const char *begin, const pace_tuned_row *row) {
     char text[200], channels[32] = "";
     if (row->best.channels != PACE_ANY)
         pace_snprintf(channels, sizeof channels, " with %d channels", row->best.channels);
-    pace_snprintf(text, sizeof text, "%s of %s to %s on %d ranks, %s %s%s instead of %s %s",
+    pace_snprintf(text, sizeof text, "%s of %s to %s on %d ranks, %s%s instead of %s",
                   pace_collective_rows[row->collective].name, pace_show_bytes((double)row->from_bytes).text,
-                  pace_show_bytes((double)row->to_bytes).text, row->ranks, row->best.algorithm, row->best.protocol,
-                  channels, row->own.algorithm, row->own.protocol);
+                  pace_show_bytes((double)row->to_bytes).text, row->ranks, way_words(&row->best).text, channels,
+                  way_words(&row->own).text);
     pace_node_sentence(root, true, "%s: %s, expected to save %.3g %% (90 %% interval %.3g to %.3g %%).", begin, text,
                        100 * row->gain, 100 * row->low, 100 * row->high);
 }
@@ -121,8 +134,8 @@ static void lead(pace_node *root, const pace_tuned *t) {
         pace_node_sentence(root, true, "On %s %s%s's own choice stays everywhere: no gain is larger than its interval.",
                            t->machine.name, whose, line);
     else
-        pace_node_sentence(root, true, "On %s %zu of %zu ranges of sizes change %s%s's choice.", t->machine.name,
-                           changed, t->rows.count, whose, line);
+        pace_node_sentence(root, true, "On %s %s%s's choice changes in %zu of %zu ranges of sizes.", t->machine.name,
+                           whose, line, changed, t->rows.count);
     if (sure) say_row(root, "The largest change", sure);
     if (unsure) say_row(root, "The own choice stays for want of measurements", unsure);
 }

@@ -21,9 +21,9 @@ static void put_torchcomms(pace_sink *sink, const pace_tuned_row *row) {
 
 static void put_row(pace_sink *sink, const pace_tuned_row *row, bool torchcomms) {
     if (!row->changes)
-        pace_sink_format(sink, "# %s, %" PRIu64 " to %" PRIu64 " bytes, %d nodes, %d ranks: own choice, %s %s\n",
+        pace_sink_format(sink, "# %s, %" PRIu64 " to %" PRIu64 " bytes, %d node%s, %d ranks: own choice, %s %s\n",
                          pace_collective_rows[row->collective].name, row->from_bytes, row->to_bytes, row->nodes,
-                         row->ranks, row->own.algorithm, row->own.protocol);
+                         row->nodes == 1 ? "" : "s", row->ranks, row->own.algorithm, row->own.protocol);
     else if (torchcomms) put_torchcomms(sink, row);
     else put_nccl(sink, row);
 }
