@@ -339,6 +339,13 @@ for name, machine in (("a100_sxm", "hgx-a100-80"), ("8x H100-SXM5 1 node", "hgx-
             f"system,collective,gpus,bytes\n{system},all_reduce,4,1000000\n"))[1])))["predicted"] for system in (name, machine)]
     expect(told[0] and told[0] == told[1], name, told)
 
+# An exchange of nothing takes what it takes without a table, too.
+for machine, ranks, nodes in (("dgx-h100", 8, 1), ("dgx-h100*2", 16, 2)):
+    code, out, _ = run("predict", "--kind", "exchange", "--rows", put("nothing.csv", f"system,collective,gpus,nodes,bytes\n{machine},allreduce,{ranks},{nodes},0\n"))
+    row = next(csv.DictReader(io.StringIO(out)))
+    asked = next(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--on", machine, "--bytes", "0", "--format", "csv")[1])))
+    expect(row["status"] == "ok" and abs(float(row["predicted"]) * 1e6 / float(asked["time_us"]) - 1) < 1e-6, row, asked)
+
 # AWS's plug-in for NCCL sets NCCL_PROTO=simple on p4d and p4de and leaves p5 alone (aws-ofi-nccl, platform-aws.c): between nodes, not inside one.
 for on, library, wanted in (("p4d*2", "nccl-2.30", {"simple"}), ("p4de*4", "nccl-2.7", {"simple"}), ("p5*2", "nccl-2.30", {"ll", "ll128", "simple"}),
                             ("p4d", "nccl-2.30", {"ll", "ll128", "simple"})):

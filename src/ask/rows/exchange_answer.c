@@ -253,8 +253,8 @@ pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *as
     asker->used = (pace_doubts_used){0};
     *asker->unfitted = '\0';
     fill_nodes(asker, &placed);
-    if (*row->status || !(row->bytes > 0) || !(row->ranks_per_node > 0))
-        return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size above 0");
+    if (*row->status || !(row->bytes >= 0) || !(row->ranks_per_node > 0))
+        return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size of 0 or more");
     PACE_TRY(predict_row(out, asker, &placed));
     add_call(out, asker, row->call_s);
     asker->took_on = is_set_aside(asker, &placed);
