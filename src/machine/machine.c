@@ -91,9 +91,11 @@ pace_status pace_machine_check(const pace_machine *m) {
                          m->name, m->devices, m->nodes);
     if (m->devices > 1 && m->inside.kind == PACE_LINK_NONE)
         return pace_fail(PACE_E_INPUT,
-                         "%s: its %d devices are not connected: expected nvlink=, xgmi= or pcie=", m->name, m->devices);
+                         "%s: its %d devices are not connected: expected nvlink=, xgmi= or pcie=, in a file \"inside\"",
+                         m->name, m->devices);
     if (m->nodes > 1 && (m->between.kind == PACE_LINK_NONE || m->nics < 1))
-        return pace_fail(PACE_E_INPUT, "%s: its %d nodes are not connected: expected net=", m->name, m->nodes);
+        return pace_fail(PACE_E_INPUT, "%s: its %d nodes are not connected: expected net=, in a file %s", m->name,
+                         m->nodes, m->between.kind == PACE_LINK_NONE ? "\"between\" and \"nics\"" : "\"nics\" above 0");
     if (m->inside.kind != PACE_LINK_NONE) PACE_TRY(check_link(m, &m->inside, "inside a node"));
     if (m->between.kind != PACE_LINK_NONE) PACE_TRY(check_link(m, &m->between, "between nodes"));
     if (!(m->oversubscription >= 1) || !isfinite(m->oversubscription))

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 import strict_schema
-from checks import expect, finish, json_of, run, says_no
+from checks import SOURCE, expect, finish, json_of, run, says_no
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-exchange-")
 
@@ -418,6 +418,7 @@ for text, wanted in (("1MB..9MB", [1e6, 2e6, 4e6, 8e6, 9e6]), ("8..8", [8]), ("1
 
 for words, code_wanted, word in [
         (["--on", "a100*4"], 2, "not connected"),
+        (["--on", put("no_nics.yaml", open(os.path.join(SOURCE, "docs", "examples", "my_box.yaml")).read().replace("    nics: 1\n", "")) + "*2"], 2, "nics"),
         (["--on", "a100*4 nvlink=0"], 2, "above 0"),
         (["--on", "dgx-a100", "--algorithm", "pigeon"], 2, "ring"),
         (["--on", "dgx-a100", "--collective", "gossip"], 2, "allreduce"),
