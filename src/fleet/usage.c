@@ -9,7 +9,7 @@ static const pace_usage_field by_field[PACE_BY_STATE] = {PACE_USAGE_USER, PACE_U
                                                          PACE_USAGE_TYPE, PACE_USAGE_GPU};
 
 pace_status pace_usage_init(pace_usage *usage) {
-    *usage = (pace_usage){.first_s = INFINITY, .last_s = -INFINITY};
+    *usage = (pace_usage){.first_s = INFINITY, .last_s = -INFINITY, .step_s = INFINITY};
     return pace_names_init(&usage->names);
 }
 
@@ -287,6 +287,32 @@ static pace_status gauge_of(pace_usage_gauge **out, pace_usage *usage, const pac
     return PACE_OK;
 }
 
+/* Values further apart than all others by more than this say nothing of the time between. */
+static const double irregular = 1.5;
+
+/* Counters may be asked for at long steps: what was thought to be one is a gap once values stand closer together. */
+static void note_step(pace_usage *usage, double passed) {
+    bool gaps = passed * irregular < usage->step_s;
+    if (passed < usage->step_s) usage->step_s = passed;
+    for (size_t i = 0; gaps && i < usage->gauges.count; i++)
+        for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
+            usage->gauges.items[i].unseen[c] += usage->gauges.items[i].wide[c];
+            usage->gauges.items[i].wide[c] = usage->gauges.items[i].wide_sums[c] = 0;
+        }
+}
+
+static void add_value(pace_usage *usage, pace_usage_gauge *gauge, int c, double passed, double value, double gap_s) {
+    if (!(passed > 0)) return;
+    if (passed < usage->step_s) note_step(usage, passed);
+    if (passed <= gap_s) {
+        gauge->seconds[c] += passed;
+        gauge->sums[c] += passed * value;
+    } else if (passed <= irregular * usage->step_s) {
+        gauge->wide[c] += passed;
+        gauge->wide_sums[c] += passed * value;
+    } else gauge->unseen[c] += passed;
+}
+
 /* A value stands for the time since the one before it, unless too much time lies between them. */
 static pace_status add_counters(pace_usage *usage, const pace_usage_mapping *mapping, const pace_usage_row *row) {
     pace_usage_gauge *gauge;
@@ -295,13 +321,10 @@ static pace_status add_counters(pace_usage *usage, const pace_usage_mapping *map
     see(usage, at_s);
     PACE_TRY(gauge_of(&gauge, usage, mapping, row));
     for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
-        double value = row->number[(int)PACE_USAGE_COUNTERS_FROM + c], passed = at_s - gauge->last_s[c];
+        double value = row->number[(int)PACE_USAGE_COUNTERS_FROM + c];
         if (isnan(value)) continue;
+        add_value(usage, gauge, c, at_s - gauge->last_s[c], value, mapping->gap_s);
         gauge->last_s[c] = at_s;
-        if (passed > mapping->gap_s) gauge->unseen[c] += passed;
-        if (!(passed > 0 && passed <= mapping->gap_s)) continue;
-        gauge->seconds[c] += passed;
-        gauge->sums[c] += passed * value;
     }
     return PACE_OK;
 }

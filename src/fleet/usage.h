@@ -62,6 +62,7 @@ typedef struct {
     bool by_node;        /* the job is the one that held the node then */
     bool shared;         /* several jobs did */
     double last_s[PACE_USAGE_COUNTERS], seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS];
+    double wide[PACE_USAGE_COUNTERS], wide_sums[PACE_USAGE_COUNTERS]; /* between values as far apart as all are */
     double unseen[PACE_USAGE_COUNTERS]; /* seconds between values that stand too far apart */
 } pace_usage_gauge;
 
@@ -87,6 +88,7 @@ typedef struct {
     pace_usage_nodes nodes;        /* of runs */
     bool zoneless;                 /* jobs have times without a zone */
     double first_s, last_s;        /* the times of all records */
+    double step_s;                 /* the least between two values of a counter; INFINITY = there are none */
     uint32_t rows;                 /* runs so far */
     uint64_t without_gpus;         /* runs that neither hold nor ask for GPUs */
     uint64_t on_shares;            /* those that hold shares of GPUs, nobody says how large */

@@ -308,7 +308,17 @@ static pace_status find_waits(pace_usage *usage) {
     return status;
 }
 
+/* Steps that turned out to be those of all counters count as any. */
+static void take_wide(pace_usage *usage) {
+    PACE_ITEMS (pace_usage_gauge, gauge, &usage->gauges)
+        for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
+            gauge->seconds[c] += gauge->wide[c];
+            gauge->sums[c] += gauge->wide_sums[c];
+        }
+}
+
 pace_status pace_usage_join(pace_usage *usage) {
+    take_wide(usage);
     if (usage->gauges.count) PACE_TRY(merge_parts(usage));
     if (usage->runs.count == 0) PACE_TRY(count_gauges(usage));
     else if (usage->gauges.count) PACE_TRY(give_gauges(usage));

@@ -694,6 +694,23 @@ def test_pods_as_clusters_have_them():
         expect(answer["shared_gpu_hours"] == 0 and answer["unmatched_gpu_hours"] == 0 and not answer["warnings"], "no doubt", files, answer["warnings"])
 
 
+def test_long_steps_of_counters():
+    """A range query of weeks has a value every 15 min or every hour: as many GPU-hours as at every minute. A gap stays one, wherever it is."""
+    def day(step, gap=None):
+        at = [t for t in range(0, 86401, step) if not gap or not gap[0] < t < gap[1]]
+        return answered([prometheus("DCGM_FI_DEV_GPU_UTIL", gpu, [[t, "25"] for t in at]) for gpu in ("0", "1")])
+    for step in (60, 900, 3600):
+        files = [put("day.json", day(step)), put("jobs.csv", "job_id,gpus,start,end,state\n77,2,0,86400,done\n")]
+        for words in (files[:1], files):
+            answer = usage(*words)
+            expect(near(answer["gpu_hours"], 48) and near(answer["judged_share"], 1) and near(answer["idle_share"], 0.75), step, words, answer["gpu_hours"])
+            expect(("Counters have a value every" in " ".join(run(*words)[1].split())) == (step > 600), step, "said")
+        for gap in ((0, 14400), (14400, 28800)):
+            answer = usage(put("gap.json", day(step, gap)))
+            expect(near(answer["gpu_hours"], 40), step, gap, answer["gpu_hours"])
+            expect("silent for 8 GPU-hours" in " ".join(run(os.path.join(FOLDER, "gap.json"))[1].split()), step, gap)
+
+
 def test_slices_of_kubernetes():
     """MIG: slices as resources of their own, an A30's, and a node whose GPUs are all cut alike."""
     def pod(name, limits, product=None):

@@ -4,6 +4,9 @@
 
 #include <math.h>
 
+/* Between values: who asks for longer steps is told what they are. */
+enum { LONG_STEP_S = 600 };
+
 static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 typedef struct {
@@ -193,6 +196,10 @@ static void say_open(pace_node *root, const pace_usage_asked *a) {
         pace_node_sentence(root, false,
                            "The counters are all there is: without a table of jobs nobody knows who "
                            "waited, or how they ended.");
+    if (isfinite(a->usage.step_s) && a->usage.step_s > LONG_STEP_S)
+        pace_node_sentence(root, false,
+                           "Counters have a value every %s: each stands for the time since the one before.",
+                           time_of(a->usage.step_s).text);
     if (a->usage.unseen_hours > 0)
         pace_node_sentence(root, false,
                            "Counters were silent for %s GPU-hours more between values of a GPU and its job: nobody "
