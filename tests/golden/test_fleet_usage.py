@@ -659,7 +659,7 @@ def test_jobs_that_held_nothing():
     path = put("held.csv", "job_id,user,gpus,gpu_type,submit,start,end,state\n" + "\n".join(rows) + "\n")
     answer = usage(path)
     text = " ".join(answer["summary"])
-    expect(text.startswith("2 jobs held 12 GPU-hours") and "2 jobs more held no GPU" in " ".join(run(path)[1].split()), "held", text)
+    expect(text.startswith("2 jobs held 12 GPU-hours") and "2 more jobs held no GPU" in " ".join(run(path)[1].split()), "held", text)
     expect(answer["waits"] == 3 and answer["wait_median_s"] == 3600 and answer["wait_p90_s"] == 7200, "waits", answer["waits"])
     expect("waited of 3 submissions" in text, "submissions", text)
     expect(answer["cost"] > 0 and answer["lost_gpu_hours"] == 4 and answer["lost_cost"] is None, "lost without a price", answer["lost_cost"])

@@ -59,8 +59,8 @@ static void say_held(pace_node *root, const pace_usage_asked *a) {
                        timed ? " in " : "", timed ? time_of(a->figures.span_s).text : "",
                        worth(a, all->cost, all->gpu_hours, all->priced_gpu_hours).text);
     if (all->jobs > all->held_jobs)
-        pace_node_sentence(root, false, "%s more held no GPU: not started yet, or ended before a start.",
-                           count_of(all->jobs - all->held_jobs, "job").text);
+        pace_node_sentence(root, false, "%s held no GPU for any time: not started yet, or ended at once.",
+                           count_of(all->jobs - all->held_jobs, "more job").text);
     if (all->priced_gpu_hours < all->gpu_hours * (1 - 1e-9))
         pace_node_sentence(root, false, "%s of the GPU-hours have no price: say one with --price.",
                            pace_show_share(1 - share(all->priced_gpu_hours, all->gpu_hours)).text);
