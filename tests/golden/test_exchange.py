@@ -309,6 +309,17 @@ for text, word in ((nccl_text(8, 1, 1), "times algbw; for allreduce on 8 ranks i
                    ("#  Rank  0 Group  0 Pid 1 on n1 device  0 [0x1b] A GPU\n" * 8 + nccl_text(8).split("GPU\n")[-1], "without MPI")):
     code, out, err = run("fit", "--kind", "exchange", put("all_reduce_odd.log", text))
     expect(code == 3 and word in err, word, code, err)
+# A log says on which device it ran: its curves answer for machines of that device, however these are joined, and for no other.
+h100 = put("all_reduce_h100.log", nccl_text(16, 2).replace("A GPU", "NVIDIA H100 80GB HBM3"))
+fit = os.path.join(FOLDER, "h100.json")
+code, out, err = run("fit", "--kind", "exchange", h100, "-o", fit, "--format", "json")
+expect(code == 0 and [c["system"] for c in json.loads(out)["curves"]] == ["h100-80-sxm"], out, err)
+for machine, answers in (("dgx-h100*2", True), ("p5*2", True), ("h100*8 nvlink=300GB/s nodes=2 net=200Gb/s", True), ("dgx-a100*2", False), ("hgx-b200*2", False)):
+    code, out, err = run("predict", "--kind", "exchange", "--on", machine, "--fit", fit, "--bytes", "1M", "--format", "csv")
+    if answers: expect(code == 0 and abs(float(next(csv.DictReader(io.StringIO(out)))["time_us"]) / law(16, 1 << 20) - 1) < 0.02, machine, out, err)
+    else: expect(code == 2 and "its curves are of h100-80-sxm" in err, machine, code, err)
+code, out, err = run("fit", "--kind", "exchange", h100, "--on", "dgx-a100*2")
+expect(code == 3 and "ran on h100-80-sxm" in err, code, err)
 fits_and_answers(put("all_reduce_unlisted.log", "# nThread 1 nGpus 8 minBytes 8 maxBytes 1073741824 step: 2(factor)\n"
                      + "\n".join(line for line in nccl_text(8).splitlines() if "Rank" not in line and "nThread" not in line) + "\n"))
 

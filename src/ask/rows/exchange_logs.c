@@ -1,7 +1,9 @@
 #include "ask/rows/exchange_logs.h"
+#include "ask/rows/row_kind.h"
 #include "base/decimal.h"
 #include "base/intern.h"
 #include "base/yaml.h"
+#include "machine/device.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +22,9 @@ typedef struct {
     int ranks;
     int per_thread, threads; /* of one process, where no rank is listed; 0 = not said */
     pace_names hosts;
+    pace_device_catalog devices;
+    const pace_device
+        *device; /* of the run's ranks, as far as the catalogue knows it; NULL = not said, or of several */
     unsigned line;
     int before;                  /* words that whoever collected the lines put before each: a pod, a time */
     const pace_machine *machine; /* may be NULL */
@@ -89,7 +94,11 @@ static pace_status settle(log_reader *r) {
         return pace_fail(PACE_E_INPUT, "%s: %d ranks do not divide into %d hosts", r->rows->name, r->ranks, hosts);
     r->common.ranks_per_node = r->ranks / hosts;
     r->common.nodes = hosts;
+    if (m && r->device && pace_row_names_other(r->device->name, m->device))
+        return pace_fail(PACE_E_INPUT, "%s: ran on %s: expected " PACE_FIELD "on a machine of these, found %s of %s",
+                         r->rows->name, r->device->name, m->name, m->device);
     r->settled = true;
+    snprintf(r->common.system, sizeof r->common.system, "%.95s", r->device ? r->device->name : "");
     if (m) snprintf(r->common.system, sizeof r->common.system, "%.95s", m->name);
     return PACE_OK;
 }
@@ -115,6 +124,7 @@ static pace_status begin_run(log_reader *r, char **words, int count) {
     pace_names_free(&r->hosts);
     PACE_TRY(pace_names_init(&r->hosts));
     r->settled = false;
+    r->device = NULL;
     r->ranks = r->per_thread = r->threads = 0;
     for (int i = 0; i + 1 < count; i++) {
         double value;
@@ -125,6 +135,16 @@ static pace_status begin_run(log_reader *r, char **words, int count) {
     return PACE_OK;
 }
 
+/* What stands behind the bus: "… device  0 [0x1b] NVIDIA H100 80GB HBM3". */
+static void take_device(log_reader *r, char **words, int count) {
+    char name[128] = "";
+    int at = 0;
+    while (at < count && *words[at] != '[') at++;
+    for (at++; at < count; at++) pace_append(name, sizeof name, "%s%s", *name ? " " : "", words[at]);
+    const pace_device *device = *name ? pace_device_find(&r->devices, name, 0) : NULL;
+    r->device = r->ranks == 0 || device == r->device ? device : NULL;
+}
+
 /* "#  Rank  0 Group  0 Pid  12 on  node1 device  0 …": a rank and its host. */
 static pace_status take_rank(log_reader *r, char **words, int count) {
     double number;
@@ -133,6 +153,7 @@ static pace_status take_rank(log_reader *r, char **words, int count) {
                          "%s:%u: rank %g is there twice: expected one run of all ranks, found several runs (nccl-tests "
                          "without MPI?)",
                          r->rows->name, r->line, number);
+    take_device(r, words, count);
     r->ranks++;
     for (int i = 2; i + 1 < count; i++)
         if (strcmp(words[i], "on") == 0) return add_host(r, words[i + 1]);
@@ -143,11 +164,11 @@ static pace_status take_rank(log_reader *r, char **words, int count) {
 static pace_status check_bus(const log_reader *r, double algorithm, double bus) {
     double factor = pace_bus_factor(r->common.collective, r->ranks);
     if (!(algorithm >= 1) || !(bus >= 0.1) || fabs(bus / algorithm / factor - 1) < 0.05) return PACE_OK;
-    return pace_fail(PACE_E_INPUT,
-                     "%s:%u: busbw is %.3g times algbw; for %s on %d ranks it would be %.3g: expected the collective that ran "
-                     "(" PACE_FIELD "collective, or a file named after it) and its ranks",
-                     r->rows->name, r->line, bus / algorithm, pace_collective_rows[r->common.collective].name, r->ranks,
-                     factor);
+    return pace_fail(
+        PACE_E_INPUT,
+        "%s:%u: busbw is %.3g times algbw; for %s on %d ranks it would be %.3g: expected the collective that ran "
+        "(" PACE_FIELD "collective, or a file named after it) and its ranks",
+        r->rows->name, r->line, bus / algorithm, pace_collective_rows[r->common.collective].name, r->ranks, factor);
 }
 
 /* A row ends with time algbw busbw #wrong, out of place and in place. */
@@ -318,13 +339,15 @@ static pace_status read_log(log_reader *r, pace_log_kind kind, const char *text,
     return each_line(r, text, take_deepspeed);
 }
 
-pace_status pace_log_read(pace_exchange_rows *rows, pace_log_kind kind, char *text, size_t length,
-                          const pace_exchange_defaults *defaults) {
+pace_status pace_log_read(pace_exchange_rows *rows, pace_catalog *catalog, pace_log_kind kind, char *text,
+                          size_t length, const pace_exchange_defaults *defaults) {
     log_reader r = {.rows = rows, .defaults = defaults, .common = {.time_s = NAN}, .machine = defaults->machine};
     rows->unit_s = 1e-6;
     memcpy(rows->unit, "us", 3);
+    PACE_TRY(pace_device_catalog_load(&r.devices, catalog));
     pace_status status = read_log(&r, kind, text, length);
     pace_names_free(&r.hosts);
+    pace_device_catalog_free(&r.devices);
     if (status != PACE_OK || rows->rows.count > 0 || kind == PACE_LOG_NCCL_JSON) return status;
     return pace_fail(PACE_E_INPUT, "%s: expected rows of a size and its time, found none", rows->name);
 }

@@ -9,5 +9,5 @@ typedef enum { PACE_LOG_NONE, PACE_LOG_NCCL_TEXT, PACE_LOG_NCCL_JSON, PACE_LOG_O
 pace_log_kind pace_log_kind_of(const char *text);
 
 /** Adds the log's rows; `text` ends with NUL and may be changed. */
-pace_status pace_log_read(pace_exchange_rows *rows, pace_log_kind kind, char *text, size_t length,
-                          const pace_exchange_defaults *defaults) PACE_MUST_CHECK;
+pace_status pace_log_read(pace_exchange_rows *rows, pace_catalog *catalog, pace_log_kind kind, char *text,
+                          size_t length, const pace_exchange_defaults *defaults) PACE_MUST_CHECK;

@@ -344,7 +344,7 @@ static pace_status read_text(pace_exchange_rows *rows, pace_catalog *catalog, ch
     pace_log_kind kind = pace_log_kind_of(text);
     pace_input *memory;
     if (memchr(text, '\0', length)) return pace_fail(PACE_E_INPUT, "%s: a NUL byte: expected text", rows->name);
-    if (kind != PACE_LOG_NONE) return pace_log_read(rows, kind, text, length, defaults);
+    if (kind != PACE_LOG_NONE) return pace_log_read(rows, catalog, kind, text, length, defaults);
     PACE_TRY(pace_input_open_memory(&memory, rows->name, text, length));
     pace_status status = pace_csv_read(&rows->csv, memory);
     pace_input_free(memory);

@@ -1,5 +1,8 @@
 #include "ask/rows/fit_system.h"
 
+#include "ask/rows/row_kind.h"
+#include "machine/device.h"
+
 #include <string.h>
 
 /* Nodes of one make: the same devices by generation, joined alike, and where there are several, by the same NICs. */
@@ -13,7 +16,18 @@ static bool alike(const pace_machine *a, const pace_machine *b, int nodes) {
 
 typedef enum { UNKNOWN, ANOTHER, THE_SAME } identity;
 
-/* What a log's name for a system says of it. A name that describes nodes alone says nothing of a network. */
+/* Logs name devices; the machine's own may be joined in any way. */
+static identity of_device(const char *system, pace_catalog *catalog, const pace_machine *machine) {
+    pace_device_catalog devices;
+    if (pace_device_catalog_load(&devices, catalog) != PACE_OK) return UNKNOWN;
+    const pace_device *device = pace_device_find(&devices, system, 0);
+    bool other = device && pace_row_names_other(device->name, machine->device);
+    pace_device_catalog_free(&devices);
+    return other ? ANOTHER : UNKNOWN;
+}
+
+/* What a log's name for a system says of it. A name that describes nodes alone says nothing of a network, and that of a
+ * device nothing of what joins it. */
 static identity identify(const char *system, pace_catalog *catalog, const pace_machine *machine) {
     pace_machine named;
     if (strcmp(system, machine->name) == 0) return THE_SAME;
@@ -21,9 +35,10 @@ static identity identify(const char *system, pace_catalog *catalog, const pace_m
         if (!*system) return UNKNOWN;
         bool parsed = pace_machine_asked(&named, catalog, system) == PACE_OK && named.devices * named.nodes > 1;
         if (!parsed && pace_machine_named(&named, catalog, system, nodes) != PACE_OK) continue; /* or a device alone */
-        return alike(&named, machine, nodes) ? THE_SAME : ANOTHER;
+        if (alike(&named, machine, nodes)) return THE_SAME;
+        return parsed || nodes > 1 ? ANOTHER : of_device(system, catalog, machine);
     }
-    return UNKNOWN;
+    return of_device(system, catalog, machine);
 }
 
 static bool seen_before(const pace_exchange_fit *fit, size_t curve) {
