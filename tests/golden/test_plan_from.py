@@ -131,6 +131,42 @@ def test_forms(folder):
         expect(answer and not answer["warnings"], "nothing is left out", name, answer and answer["warnings"])
 
 
+ACCELERATE = """distributed_type: {}
+fsdp_config:
+{}
+mixed_precision: bf16
+num_machines: 2
+num_processes: 16
+"""
+
+
+def test_sharding(folder):
+    """What PyTorch's FSDP is told to shard, and among whom: a hybrid has a copy on each node (ShardingStrategy of torch.distributed.fsdp)."""
+    same = {"framework": "pytorch", "precision": "amp_bf16", "global_batch": 32, "micro_batch": 1, "dp": 16}
+    file = folder / "accelerate.yaml"
+    for kind, strategy, yours in (("FSDP", "fsdp_sharding_strategy: HYBRID_SHARD", {"zero_stage": 3, "zero_group": 8}), ("FSDP", "fsdp_sharding_strategy: 5", {"zero_stage": 2, "zero_group": 8}),
+                                  ("FSDP", "fsdp_version: 2", {"zero_stage": 3}), ("FSDP", "fsdp_reshard_after_forward: false", {"zero_stage": 2}), ("MULTI_GPU", "fsdp_state: x", {"zero_stage": 0})):
+        file.write_text(ACCELERATE.format(kind, "  " + strategy))
+        code, out, err = run("plan", "gpt2", "--on", "dgx-h100*2", "--from", str(file), "--set", "global_batch=32", "-f", "json", "-q")
+        answer = json.loads(out)
+        _, out, _ = run("predict", "gpt2", "--on", "dgx-h100*2", *(w for k, v in {**same, **yours}.items() for w in ("--set", f"{k}={v}")), "-f", "json", "-q")
+        expect(code == 0 and answer["values"]["yours.step_s"] == json.loads(out)["values"]["step.median_s"], strategy, err, answer["values"])
+        expect(not answer["warnings"], "all is counted", strategy, answer["warnings"])
+
+
+def test_eight_bits(folder):
+    """FP8 is a format of products within a run in bf16: it counts wherever the file says it."""
+    for text, name in ((MEGATRON.replace("--bf16", "--fp8-format hybrid --bf16"), "run.sh"), (MEGATRON.replace("--bf16", "--bf16 --fp8-format hybrid"), "run.sh"),
+                       ("model:\n  fp8: true\n" + NEMO.replace("model:\n", "", 1).split("trainer")[0] + NEMO.split("model:\n")[1] + "trainer: {devices: 8, num_nodes: 1, precision: bf16}\n", "nemo.yaml")):
+        (folder / name).write_text(text)
+        code, answer, err = plan("--from", str(folder / name))
+        expect(code == 0 and not answer["warnings"] and all(row["precision"] == "fp8" for row in answer["configurations"]), text, err, answer and answer["warnings"])
+    (folder / "op.toml").write_text(TITAN.replace("pipeline_parallel_degree = 1", 'pipeline_parallel_degree = 2\npipeline_parallel_schedule = "1F1B"')
+                                    .replace('mode = "full"', 'mode = "selective"\nselective_ac_option = "op"'))
+    code, answer, err = plan("--from", str(folder / "op.toml"))
+    expect(code == 0 and not answer["warnings"], "operators are what selective recomputation chooses, and one schedule is no interleaved one", err, answer and answer["warnings"])
+
+
 def test_own_lines(folder):
     """What a plan tells a program, given back, is the fastest configuration."""
     for model, framework, fixed in (("gpt3_1.3b", "megatron-core", ("tp=2", "pp=2", "vpp=4", "precision=bf16")), ("gpt3_1.3b", "megatron-core", ("recompute=full", "precision=bf16")),
@@ -238,6 +274,8 @@ with tempfile.TemporaryDirectory() as name:
     test_files(Path(name))
     test_cannot_run(Path(name))
     test_forms(Path(name))
+    test_sharding(Path(name))
+    test_eight_bits(Path(name))
     test_own_lines(Path(name))
     test_model(Path(name))
     test_no(Path(name))

@@ -105,6 +105,7 @@ static bool take_aside(reader *r, const char *key, const char *value) {
                   {"layers_of_chunk", &s->layers_of_chunk},
                   {"accumulation", &s->accumulation},
                   {"copies", &s->copies},
+                  {"sharded_in_node", &s->sharded_in_node},
                   {"devices", &s->devices},
                   {"nodes", &r->nodes},
                   {"devices_of_node", &r->devices_of_node},
@@ -145,7 +146,7 @@ static pace_status take_value(reader *r, const char *name, const char *key, cons
     double number;
     if (pace_yaml_is_map(how) && translate(how, value)) return put(r, key, translate(how, value));
     if (*value && is_unsaid(value)) return PACE_OK;
-    if (pace_yaml_is_map(how)) return note_uncounted(r, name, value);
+    if (pace_yaml_is_map(how)) return PACE_OK;
     if (form && strcmp(form, "text") == 0) return put(r, key, value);
     if (*value == '$' && (strcmp(key, "nodes") == 0 || pace_starts(key, "devices"))) {
         r->nodes_unknown = true;
@@ -160,14 +161,32 @@ static pace_status take_value(reader *r, const char *name, const char *key, cons
     return number >= 0 ? put(r, key, value) : PACE_OK;
 }
 
-static pace_status take_word(reader *r, const pace_launch_word *word) {
+/* Whether the maps of a key have no such word. */
+static bool is_unknown(const pace_yaml_node *meaning, const char *value) {
+    for (size_t i = 0; i < pace_yaml_count(meaning); i++) {
+        const pace_yaml_node *how = pace_yaml_item(meaning, i);
+        if (!pace_yaml_is_map(how) || translate(how, value)) return false;
+    }
+    return !*value || !is_unsaid(value);
+}
+
+static pace_status take_word(reader *r, const char *key, const pace_yaml_node *meaning, const char *value) {
+    if (is_unknown(meaning, value)) return note_uncounted(r, key, value);
+    for (size_t i = 0; i < pace_yaml_count(meaning); i++)
+        PACE_TRY(take_value(r, key, pace_yaml_key(meaning, i), pace_yaml_item(meaning, i), value));
+    return PACE_OK;
+}
+
+/* All words in the order of the catalogue's keys. */
+static pace_status take_words(reader *r) {
     const pace_yaml_node *reads = pace_yaml_get(r->launcher, "reads");
     size_t number;
-    if (!find_key(&number, reads, word)) return PACE_OK;
-    const pace_yaml_node *meaning = pace_yaml_item(reads, number);
-    for (size_t i = 0; i < pace_yaml_count(meaning); i++)
-        PACE_TRY(take_value(r, pace_yaml_key(reads, number), pace_yaml_key(meaning, i), pace_yaml_item(meaning, i),
-                            word->value));
+    for (size_t key = 0; key < pace_yaml_count(reads); key++)
+        for (size_t i = 0; i < r->words->items.count; i++) {
+            const pace_launch_word *word = &r->words->items.items[i];
+            if (find_key(&number, reads, word) && number == key)
+                PACE_TRY(take_word(r, pace_yaml_key(reads, key), pace_yaml_item(reads, key), word->value));
+        }
     return PACE_OK;
 }
 
@@ -281,10 +300,8 @@ static pace_status read_words(reader *r) {
     const char *framework = pace_yaml_text(pace_yaml_item(pace_yaml_get(r->launcher, "frameworks"), 0));
     s->launcher = pace_yaml_text_of(r->launcher, "name");
     pace_snprintf(s->framework, sizeof s->framework, "framework=%.40s", framework ? framework : "");
-    for (size_t i = 0; i < r->words->items.count; i++) {
-        PACE_TRY(take_word(r, &r->words->items.items[i]));
-        PACE_TRY(check_uncounted(r, &r->words->items.items[i]));
-    }
+    PACE_TRY(take_words(r));
+    for (size_t i = 0; i < r->words->items.count; i++) PACE_TRY(check_uncounted(r, &r->words->items.items[i]));
     if (*s->model && *r->size) pace_append(s->model, sizeof s->model, "-%s", r->size);
     if (!(s->devices > 0)) s->devices = r->devices_of_node * (r->nodes > 0 ? r->nodes : 1);
     if (!(s->devices > 0)) s->devices = devices_of_groups(r);

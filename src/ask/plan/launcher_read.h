@@ -12,6 +12,7 @@ typedef struct {
     double local_batch;     /* samples that a replica runs at once, in a pipeline */
     double stage_batch;     /* in parts of so many */
     double copies;          /* of what is sharded among ranks */
+    double sharded_in_node; /* 1 = a copy on each node */
     double devices;         /* that it runs on */
     char model[160];        /* its name, with what tells its size; "" = not said */
     pace_texts model_sizes; /* "hidden=4096": parameters of `described` */

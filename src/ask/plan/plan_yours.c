@@ -129,6 +129,13 @@ static void compare_models(pace_plan_asked *a, const pace_plan_place *p) {
 
 /* --- yours, and changes of it ------------------------------------------------------------------------------------- */
 
+/* Ranks that states are divided among, where the file says that there are copies; 0 = all that share a parameter. */
+static double zero_group_of(const pace_plan_asked *a, const pace_plan_place *p, const pace_config *config) {
+    double ranks = replicas_of(a) * config->cp, of_node = p->machine.devices / config->tp;
+    if (a->file.copies > 1) return ranks / a->file.copies;
+    return a->file.sharded_in_node > 0 && of_node < ranks ? of_node : config->zero_group;
+}
+
 /* One of what is searched and not said, else as the file has it. */
 static pace_status read_yours(pace_config *out, pace_plan_asked *a, pace_plan_place *p) {
     const pace_launcher_settings *file = &a->file;
@@ -152,7 +159,7 @@ static pace_status read_yours(pace_config *out, pace_plan_asked *a, pace_plan_pl
     }
     if (config.pp == 1)
         config.vpp = 1, config.schedule = PACE_SCHEDULE_1F1B; /* a schedule of a pipeline that is none */
-    if (file->copies > 1 && config.zero_stage > 0) config.zero_group = replicas_of(a) * config.cp / file->copies;
+    if (config.zero_stage > 0) config.zero_group = zero_group_of(a, p, &config);
     *out = config;
     return PACE_OK;
 }
