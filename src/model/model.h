@@ -45,6 +45,8 @@ bool pace_model_has_layer(const pace_model *model, pace_layer_kind kind);
 
 /** Adds up a model under a configuration (its precision, attention kernel, optimizer, sequence). */
 pace_model_totals pace_model_total(const pace_model *model, const pace_config *config);
+/** Numbers that the optimizer keeps of each trained parameter. */
+double pace_optimizer_states(const pace_config *config);
 
 /** Whether the ways the ranks share the work fit the model: a sequence to split, experts to spread, layers to cut.
  * PACE_E_USAGE else. */

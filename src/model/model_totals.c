@@ -213,9 +213,13 @@ double pace_model_scores(const pace_model *model, const pace_config *config, uin
     return sum;
 }
 
-pace_model_totals pace_model_total(const pace_model *model, const pace_config *config) {
+double pace_optimizer_states(const pace_config *config) {
     static const double states[] = {
         [PACE_SGD] = 0, [PACE_MOMENTUM] = 1, [PACE_ADAM] = 2, [PACE_ADAMW] = 2, [PACE_LAMB] = 2, [PACE_NO_UPDATE] = 0};
+    return states[config->optimizer];
+}
+
+pace_model_totals pace_model_total(const pace_model *model, const pace_config *config) {
     pace_model_totals total = {0};
     double sequence = pace_model_sequence(model, config), held = pace_config_parameter_bytes(config);
     PACE_ITEMS (const pace_layer, layer, &model->layers) {
@@ -231,6 +235,6 @@ pace_model_totals pace_model_total(const pace_model *model, const pace_config *c
     total.activation_bytes = pace_model_kept_bytes(model, config, 0, UINT32_MAX);
     total.weight_bytes += total.parameters * held;
     total.gradient_bytes = total.trained * held;
-    total.optimizer_bytes = total.trained * held * states[config->optimizer];
+    total.optimizer_bytes = total.trained * held * pace_optimizer_states(config);
     return total;
 }

@@ -9,8 +9,9 @@ const char *const pace_plan_field_names[PACE_PLAN_FIELDS] = {"tp",       "pp",  
                                                              "ep",       "zero_stage", "zero_group", "micro_batch",
                                                              "schedule", "recompute",  "precision",  "offload"};
 
-/* Shorter sequences gain nothing from being cut: a rank's part would be less than its attention kernel's tile. */
-enum { LONG_SEQUENCE = 16384, CHUNKS_MOST = 8, RECOMPUTATIONS = 3, ZERO_STAGES = 4 };
+/* PART_LEAST: tokens of a sequence that a rank of a context parallel group keeps. NVIDIA's recipes cut 8,192 in two; of
+ * fewer each ring step's kernels are too short for what is sent meanwhile. */
+enum { PART_LEAST = 2048, CHUNKS_MOST = 8, RECOMPUTATIONS = 3, ZERO_STAGES = 4 };
 
 static void put(pace_plan_values *values, double value) {
     if (values->count < PACE_PLAN_VALUES) values->items[values->count++] = value;
@@ -65,8 +66,12 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
     switch (field) {
     case PACE_PLAN_TP: put_divisors(out, l->devices_of_node, cut ? fmin(l->devices_of_node, l->devices) : 1); break;
     case PACE_PLAN_PP: put_stages(out, l, cut && trains ? fmin(l->layers, l->devices) : 1); break;
-    case PACE_PLAN_VPP: put_powers(out, cut && trains ? CHUNKS_MOST : 1); break;
-    case PACE_PLAN_CP: put_powers(out, cut && l->sequence >= LONG_SEQUENCE ? l->devices_of_node : 1); break;
+    case PACE_PLAN_VPP: /* may_chunk() chooses */
+        for (double v = 1; v <= (cut && trains ? CHUNKS_MOST : 1); v++) put(out, v);
+        break;
+    case PACE_PLAN_CP:
+        put_powers(out, cut ? fmin(l->devices_of_node, fmax(1, floor(l->sequence / PART_LEAST))) : 1);
+        break;
     case PACE_PLAN_EP: put_divisors(out, l->whole ? l->devices : 0, l->experts ? l->devices : 1); break;
     case PACE_PLAN_ZERO:
         for (int stage = 0; stage < (trains ? ZERO_STAGES : 1); stage++)
@@ -108,6 +113,20 @@ void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, 
     for (pace_plan_field f = 0; f < PACE_PLAN_FIELDS; f++) {
         if (pinned[f]) put(&out->values[f], value_of(&given, f));
         else fill(&out->values[f], f, limits, config);
+    }
+}
+
+static bool has(const pace_plan_values *values, double value) {
+    for (unsigned i = 0; i < values->count; i++)
+        if (values->items[i] == value) return true;
+    return false;
+}
+
+void pace_plan_space_add(pace_plan_space *space, const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]) {
+    pace_config given = *config;
+    for (pace_plan_field f = 0; f < PACE_PLAN_FIELDS; f++) {
+        double value = value_of(&given, f);
+        if (!pinned[f] && !has(&space->values[f], value)) put(&space->values[f], value);
     }
 }
 
@@ -167,11 +186,12 @@ static bool is_even(double layers, double stages, double chunks) {
     return divides(layers, stages * chunks) || pace_ends_count(layers, stages, chunks);
 }
 
-/* Uneven chunks need a layout written by hand: they are tried where so many stages have no even ones. */
+/* Uneven chunks need a layout written by hand: powers of two are tried where so many stages have no even ones. */
 static bool may_chunk(const pace_config *config, const pace_plan_space *space) {
     double pp = config->pp, vpp = config->vpp, layers = space->layers;
     if (vpp == 1 || pp < 2) return vpp == 1;
-    return is_even(layers, pp, vpp) || (!is_even(layers, pp, 2) && pp * vpp <= layers);
+    if (is_even(layers, pp, vpp)) return true;
+    return !is_even(layers, pp, 2) && exp2(floor(log2(vpp))) == vpp && pp * vpp <= layers;
 }
 
 static bool may_order(const pace_config *config) {

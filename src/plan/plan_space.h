@@ -58,6 +58,8 @@ typedef struct {
  * has. */
 void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, const pace_config *config,
                           const bool pinned[PACE_PLAN_FIELDS]);
+/** Adds what a configuration has to every field that is not pinned, so that the space holds it. */
+void pace_plan_space_add(pace_plan_space *space, const pace_config *config, const bool pinned[PACE_PLAN_FIELDS]);
 
 /** Visits every configuration of the space that divides: dp is the most that the devices hold of which micro_batch x dp
  * divides config->global_batch, on whole nodes or within one (devices that are left over are idle); ep divides dp x cp,

@@ -497,11 +497,11 @@ static pace_status size_part(pace_step_slots *slots, const pace_model *model, co
     return PACE_OK;
 }
 
-static double states_of(const pace_model *model, const pace_config *config) {
+/* What the optimizer keeps, as a share of what Adam does. */
+static double states_of(const pace_config *config) {
     pace_config adam = *config;
     adam.optimizer = PACE_ADAM;
-    double whole = pace_model_total(model, &adam).optimizer_bytes;
-    return whole > 0 ? pace_model_total(model, config).optimizer_bytes / whole : 0;
+    return pace_optimizer_states(config) / pace_optimizer_states(&adam);
 }
 
 pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, const pace_config *config) {
@@ -517,7 +517,7 @@ pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, 
     double tokens = config->micro_batch * pace_model_sequence(model, config) / config->cp;
     slots.boundary_bytes = tokens * parts.boundary_bytes / (config->sequence_parallel > 0 ? config->tp : 1);
     slots.tied_parameters = tied_elements(model, config);
-    slots.states = states_of(model, config);
+    slots.states = states_of(config);
     slots.reads_loss = pace_model_reads_loss(model, config);
     for (size_t i = 0; status == PACE_OK && i < parts.parts.count; i++)
         status = size_part(&slots, model, config, &parts.parts.items[i]);

@@ -1,4 +1,5 @@
 #include "ask/plan/plan_place.h"
+#include "ask/plan/launcher_config.h"
 #include "ask/plan/plan_words.h"
 #include "base/order.h"
 #include "machine/device_resolve.h"
@@ -97,12 +98,26 @@ static pace_status make_values(pace_plan_place *p, const pace_config *config, co
     return PACE_OK;
 }
 
-static pace_status make_space(pace_plan_place *p, const pace_plan_options *o) {
+static pace_status read_yours(pace_plan_place *p, const pace_plan_asked *a) {
+    const pace_launcher_place here = {.asked = &p->step.asked.config,
+                                      .framework = p->step.asked.framework->name,
+                                      .devices = (double)p->machine.devices * p->machine.nodes,
+                                      .devices_of_node = p->machine.devices,
+                                      .layers = p->layers};
+    return pace_launcher_config(&p->yours, &a->file, &here);
+}
+
+/* What the user's file runs is always among what is searched. */
+static pace_status make_space(pace_plan_place *p, const pace_plan_asked *a) {
+    const pace_plan_options *o = a->options;
     pace_step_case *one = &p->step.asked;
     bool pinned[PACE_PLAN_FIELDS];
     for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = is_set(o, pace_plan_field_names[f]);
     PACE_TRY(make_values(p, &one->config, pinned, false));
     if (is_set(o, "dp")) p->space.dp = one->config.dp;
+    if (!o->from) return PACE_OK;
+    PACE_TRY(read_yours(p, a));
+    pace_plan_space_add(&p->space, &p->yours, pinned);
     return PACE_OK;
 }
 
@@ -151,7 +166,7 @@ pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const c
     PACE_TRY(pace_approach_set_jitter(&p->step.approach, a->options->jitter));
     assume_batch(a, &p->step, devices);
     p->learning = learning_of(p, a, p->step.asked.config.global_batch);
-    return make_space(p, a->options);
+    return make_space(p, a);
 }
 
 /* Of parts of machines, which are many, one is shown. */
@@ -176,7 +191,7 @@ static pace_status choose_batch(pace_plan_place *p, pace_plan_asked *a) {
         pace_plan_found found = {0};
         if (batch != floor(batch)) continue;
         p->step.asked.config.global_batch = batch;
-        PACE_TRY(make_space(p, a->options));
+        PACE_TRY(make_space(p, a));
         pace_status status = pace_plan_search(&found, &p->step.pricer, &p->step.asked, &p->space, &rules);
         double per_s = found.fitting.count ? batch / found.fitting.items[0].closed_s / learning_of(p, a, batch) : 0;
         if (per_s > best_per_s) best_per_s = per_s, best = batch;
@@ -186,7 +201,7 @@ static pace_status choose_batch(pace_plan_place *p, pace_plan_asked *a) {
     p->step.asked.config.global_batch = best;
     p->learning = learning_of(p, a, best);
     a->batch_chosen = true;
-    return make_space(p, a->options);
+    return make_space(p, a);
 }
 
 /* --- choices ------------------------------------------------------------------------------------------------------ */
@@ -357,7 +372,7 @@ pace_status pace_plan_place_share(pace_plan_choice *out, const pace_plan_asked *
     const pace_plan_rules rules = rules_of(p, a);
     *out = (pace_plan_choice){.time_s = {.median = INFINITY}};
     p->step.asked.config.global_batch = samples;
-    pace_status status = make_space(p, a->options);
+    pace_status status = make_space(p, a);
     if (status == PACE_OK) status = pace_plan_search(&found, &p->step.pricer, &p->step.asked, &p->space, &rules);
     for (size_t i = 0; status == PACE_OK && isinf(out->time_s.median) && i < found.fitting.count; i++) {
         if (timed) status = solve_choice(out, p, &found.fitting.items[i], a->tokens);

@@ -40,6 +40,7 @@ typedef struct {
     const pace_predict_fits *fits; /* borrowed */
     pace_step_asked step;
     pace_plan_space space;
+    pace_config yours; /* the configuration of the user's file, where there is one */
     pace_plan_found found;
     PACE_VEC(pace_plan_choice) choices; /* fastest first */
     PACE_VEC(pace_plan_loosened) loosened;

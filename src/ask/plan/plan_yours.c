@@ -1,6 +1,6 @@
 #include "ask/plan/plan_yours.h"
 
-#include "ask/plan/launcher_read.h"
+#include "ask/plan/launcher_config.h"
 #include "base/decimal.h"
 #include "base/order.h"
 #include "base/print.h"
@@ -35,17 +35,8 @@ static pace_status fix(pace_plan_asked *a, const pace_texts *settings) {
     return PACE_OK;
 }
 
-static double number_of(const pace_launcher_settings *file, const char *key, double otherwise) {
-    const char *text = pace_launcher_says(file, key);
-    double number;
-    return text && pace_number_parse(&number, text) ? number : otherwise;
-}
-
 /* Replicas on the machine that is asked about. */
-static double replicas_of(const pace_plan_asked *a) {
-    const pace_launcher_settings *file = &a->file;
-    return a->most_devices / (number_of(file, "tp", 1) * number_of(file, "pp", 1) * number_of(file, "cp", 1));
-}
+static double replicas_of(const pace_plan_asked *a) { return pace_launcher_replicas(&a->file, a->most_devices); }
 
 static pace_status say(pace_plan_asked *a, const char *key, double value) {
     char text[64];
@@ -60,12 +51,13 @@ static pace_status fill_batch(pace_plan_asked *a) {
     const pace_launcher_settings *file = &a->file;
     double replicas = replicas_of(a), passes = fmax(1, file->accumulation);
     if (file->local_batch > 0) {
-        bool stages = number_of(file, "pp", 1) > 1;
+        bool stages = pace_launcher_number(file, "pp", 1) > 1;
         PACE_TRY(say(a, "micro_batch", stages ? fmax(1, file->stage_batch) : file->local_batch));
         PACE_TRY(say(a, "global_batch", file->local_batch * replicas));
     }
-    PACE_TRY(say(a, "global_batch", number_of(file, "micro_batch", 0) * passes * replicas));
-    return say(a, "micro_batch", file->accumulation > 0 ? number_of(file, "global_batch", 0) / (passes * replicas) : 0);
+    PACE_TRY(say(a, "global_batch", pace_launcher_number(file, "micro_batch", 0) * passes * replicas));
+    return say(a, "micro_batch",
+               file->accumulation > 0 ? pace_launcher_number(file, "global_batch", 0) / (passes * replicas) : 0);
 }
 
 /* The model that is asked about where the question names none. */
@@ -129,41 +121,6 @@ static void compare_models(pace_plan_asked *a, const pace_plan_place *p) {
 
 /* --- yours, and changes of it ------------------------------------------------------------------------------------- */
 
-/* Ranks that states are divided among, where the file says that there are copies; 0 = all that share a parameter. */
-static double zero_group_of(const pace_plan_asked *a, const pace_plan_place *p, const pace_config *config) {
-    double ranks = replicas_of(a) * config->cp, of_node = p->machine.devices / config->tp;
-    if (a->file.copies > 1) return ranks / a->file.copies;
-    return a->file.sharded_in_node > 0 && of_node < ranks ? of_node : config->zero_group;
-}
-
-/* One of what is searched and not said, else as the file has it. */
-static pace_status read_yours(pace_config *out, pace_plan_asked *a, pace_plan_place *p) {
-    const pace_launcher_settings *file = &a->file;
-    pace_config config = p->step.asked.config;
-    bool sharded = strcmp(p->step.asked.framework->name, "fsdp") == 0; /* in any case */
-    config.tp = config.pp = config.vpp = config.cp = config.ep = config.micro_batch = 1;
-    config.zero_stage = sharded ? 3 : 0;
-    if (!sharded) config.sequence_parallel = 0; /* a flag of its own */
-    config.recompute = PACE_RECOMPUTE_NONE;
-    config.schedule = PACE_SCHEDULE_1F1B;
-    for (size_t i = 0; i < file->settings.count; i++) {
-        const char *word = file->settings.items[i], *equals = strchr(word, '=');
-        char key[32];
-        snprintf(key, sizeof key, "%.*s", (int)(equals - word), word);
-        if (pace_config_has(key)) PACE_TRY(pace_config_set(&config, key, equals + 1));
-    }
-    if (file->layers_of_chunk > 0) {
-        double of_stages = config.pp * file->layers_of_chunk;
-        bool ends = fmod(p->layers, of_stages) != 0 && fmod(p->layers + 2, of_stages) == 0;
-        config.vpp = (p->layers + 2 * ends) / of_stages;
-    }
-    if (config.pp == 1)
-        config.vpp = 1, config.schedule = PACE_SCHEDULE_1F1B; /* a schedule of a pipeline that is none */
-    if (config.zero_stage > 0) config.zero_group = zero_group_of(a, p, &config);
-    *out = config;
-    return PACE_OK;
-}
-
 static void say_field(char out[32], const pace_config *config, int field) {
     const double values[] = {config->tp, config->pp,         config->vpp,        config->cp,
                              config->ep, config->zero_stage, config->zero_group, config->micro_batch};
@@ -190,12 +147,11 @@ static pace_status try_field(pace_plan_asked *a, pace_plan_place *p, const pace_
 
 pace_status pace_plan_yours_improve(pace_plan_asked *a) {
     bool pinned[PACE_PLAN_FIELDS];
-    pace_config yours;
     if (!a->options->from) return PACE_OK;
     pace_plan_place *p = a->places.items[0];
+    const pace_config yours = p->yours;
     compare_models(a, p);
     for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = true;
-    PACE_TRY(read_yours(&yours, a, p));
     PACE_TRY(pace_plan_place_best(&a->yours, a->yours_refused, sizeof a->yours_refused, a, p, &yours, pinned));
     if (!(a->yours.time_s.median > 0)) {
         a->yours.candidate.config = yours;
