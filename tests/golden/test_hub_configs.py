@@ -47,6 +47,8 @@ RELEASED = {
     "bert-large": (dict(model_type="bert", hidden_size=1024, intermediate_size=4096, num_hidden_layers=24, num_attention_heads=16,
                         vocab_size=30522, max_position_embeddings=512), 335_141_888, 0),
     "t5-small": (dict(model_type="t5", d_model=512, d_ff=2048, d_kv=64, num_layers=6, num_heads=8, vocab_size=32128), 60_506_624, 1e-4),
+    "t5-efficient-base-dl2": (dict(model_type="t5", d_model=768, d_ff=3072, d_kv=64, num_layers=12, num_decoder_layers=2, num_heads=12, vocab_size=32128),
+                              128_520_000, 2e-4),  # as its card says
     "mpt-7b": (dict(model_type="mpt", d_model=4096, n_heads=32, n_layers=32, max_seq_len=2048, vocab_size=50432), 6_649_286_656, 0),
     "vit-base": (dict(model_type="vit", hidden_size=768, intermediate_size=3072, num_hidden_layers=12, num_attention_heads=12, patch_size=16,
                       image_size=224), 86_567_656, 0),
@@ -63,6 +65,7 @@ REFUSED = (
     (dict(RELEASED["DeepSeek-V3"][0], v_head_dim=64), "v_head_dim"),
     (dict(RELEASED["Qwen3-30B-A3B"][0], decoder_sparse_step=2), "decoder_sparse_step"),
     (dict(RELEASED["Qwen3-30B-A3B"][0], mlp_only_layers=[0]), "mlp_only_layers"),
+    (dict(RELEASED["mpt-7b"][0], expansion_ratio=2), "expansion_ratio"),
     ({"architectures": ["LlamaForCausalLM"], "hidden_size": 4096}, "model_type"),
     (dict(LLAMA, num_attention_heads=33), "33"),
     ({"_class_name": "UNet2DConditionModel", "sample_size": 64}, "diffusers"),

@@ -211,6 +211,12 @@ def test_model(folder):
                                                   "  max_position_embeddings: 2048\n  data: {train_ds: {num_workers: 4}, validation_ds: {num_workers: 2}}\n"))
     code, out, err = run("plan", "--from", str(folder / "sft.yaml"), "--on", "dgx-h100", "-f", "json", "-q")
     expect(code == 0 and any("hidden=2048, layers=24" in s for s in json.loads(out)["summary"]), "keys that stand twice", err)
+    for shares, untied in (("true", 0), ("False", 128256 * 4096)):  # Llama 3 8B has 8.030 billion parameters with an output of its own
+        (folder / "llama.yaml").write_text(NEMO.replace("model:\n", "model:\n  num_layers: 32\n  hidden_size: 4096\n  ffn_hidden_size: 14336\n  num_attention_heads: 32\n  num_query_groups: 8\n"
+                                                        f"  vocab_size: 128256\n  encoder_seq_length: 8192\n  activation: fast-swiglu\n  share_embeddings_and_output_weights: {shares}\n"))
+        code, out, err = run("plan", "--from", str(folder / "llama.yaml"), "--on", "dgx-h100", "-f", "json", "-q")
+        wanted = f"llama: {(8_030_261_248 - 128256 * 4096 + untied) / 1e9:.3f} billion parameters."
+        expect(code == 0 and wanted in json.loads(out)["notes"], "tied weights of NeMo", shares, json.loads(out)["notes"][:2], err)
     _, titan, _ = said(folder, '[model]\nname = "llama3"\nflavor = "8B"\n[training]\nlocal_batch_size = 1\nseq_len = 8192\n[compile]\nenable = true', "--on", "dgx-h100")
     expect(any("A step of 8 samples" in s for s in titan["summary"]) and "compile.enable" in titan["warnings"][0]["text"], "torchtitan", titan["summary"])
     code, _, err = said(folder, "--tensor-model-parallel-size 4 --micro-batch-size 1", "--on", "dgx-h100")

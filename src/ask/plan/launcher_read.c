@@ -254,9 +254,12 @@ static void as_hub_config(char document[DOCUMENT], const reader *r, const pace_y
     }
     for (size_t i = 0; i < r->words->items.count; i++) {
         const pace_launch_word *word = &r->words->items.items[i];
-        bool flag = is_true(word->value);
-        if (is_said_again(r, i) || (!flag && !pace_number_parse(&number, word->value))) continue;
-        pace_append(document, DOCUMENT, "%.80s: %.40s\n", last_part(word), flag ? "true" : word->value);
+        const char *value = is_true(word->value)                   ? "true"
+                            : pace_same_word(word->value, "false") ? "false"
+                                                                   : word->value;
+        bool flag = pace_same_word(value, "true") || pace_same_word(value, "false");
+        if (is_said_again(r, i) || (!flag && !pace_number_parse(&number, value))) continue;
+        pace_append(document, DOCUMENT, "%.80s: %.40s\n", last_part(word), value);
     }
 }
 
