@@ -28,6 +28,7 @@ static const char *const option_names[PACE_OPTIONS] = {
     [PACE_OPTION_ROTARY] = "rotary",
     [PACE_OPTION_DROPOUT] = "dropout",
     [PACE_OPTION_WINDOW] = "window",
+    [PACE_OPTION_SLIDING] = "sliding",
     [PACE_OPTION_HIDDEN] = "hidden",
     [PACE_OPTION_LAYERS] = "layers",
     [PACE_OPTION_EXPERTS] = "experts",
@@ -83,7 +84,7 @@ static pace_status check_option(const pace_layer *layer, pace_layer_option optio
                        option == PACE_OPTION_TIED || option == PACE_OPTION_AFFINE || option == PACE_OPTION_CEIL ||
                        option == PACE_OPTION_CAUSAL || option == PACE_OPTION_ROTARY ||
                        option == PACE_OPTION_BIDIRECTIONAL || option == PACE_OPTION_GATED ||
-                       option == PACE_OPTION_NODES || option == PACE_OPTION_WINDOW;
+                       option == PACE_OPTION_NODES || option == PACE_OPTION_WINDOW || option == PACE_OPTION_SLIDING;
     if (value == PACE_SAME_AS_BEFORE) return PACE_OK;
     if (isnan(value)) return pace_fail(PACE_E_INPUT, "\"%s\" needs \"%s\"", layer->word, option_names[option]);
     if (option == PACE_OPTION_P || option == PACE_OPTION_DROPOUT) {

@@ -105,6 +105,19 @@ def test_verbs(folder):
     expect(code == 0 and "8.030 billion" in out, "standard input", code)
 
 
+def test_windows(folder):
+    """Layers are counted as seeing all tokens: where the released model's see fewer, the answer says so."""
+    qwen = dict(RELEASED["Qwen2.5-7B"][0], sliding_window=131072, use_sliding_window=False)
+    for name, config, sequence, window in (("gpt-oss", RELEASED["gpt-oss-20b"][0], 4096, 128), ("gemma", RELEASED["gemma-2-2b"][0], 8192, 4096), ("gemma", RELEASED["gemma-2-2b"][0], 4096, None),
+                                           ("mistral", dict(RELEASED["Mistral-7B"][0], sliding_window=4096), 32768, 4096), ("mistral", dict(RELEASED["Mistral-7B"][0], sliding_window=None), 32768, None),
+                                           ("qwen", qwen, 262144, None)):
+        path = write(folder, config)
+        for verb, words in (("predict", ("--set", "micro_batch=1", "--on", "h200-141-sxm")), ("plan", ("--set", "global_batch=64", "--on", "hgx-h200*2", "--top", "1", "--set", "framework=megatron-core"))):
+            out = run(verb, path, "--set", f"sequence={sequence}", *words, "-q")[1]
+            said = f"window of {window} tokens are counted as if they saw all {sequence}" if window else "window of"
+            expect((said in " ".join(out.split())) == bool(window), verb, name, sequence, out[:1500])
+
+
 def test_refused(folder):
     for config, said in REFUSED:
         path = os.path.join(folder, "config.json")
@@ -118,5 +131,6 @@ def test_refused(folder):
 with tempfile.TemporaryDirectory() as name:
     test_released(name)
     test_verbs(name)
+    test_windows(name)
     test_refused(name)
 sys.exit(finish())
