@@ -9,9 +9,7 @@ const char *const pace_plan_field_names[PACE_PLAN_FIELDS] = {"tp",       "pp",  
                                                              "ep",       "zero_stage", "zero_group", "micro_batch",
                                                              "schedule", "recompute",  "precision",  "offload"};
 
-/* PART_LEAST: tokens of a sequence that a rank of a context parallel group keeps. NVIDIA's recipes cut 8,192 in two; of
- * fewer each ring step's kernels are too short for what is sent meanwhile. */
-enum { PART_LEAST = 2048, CHUNKS_MOST = 8, RECOMPUTATIONS = 3, ZERO_STAGES = 4 };
+enum { CHUNKS_MOST = 8, RECOMPUTATIONS = 3, ZERO_STAGES = 4 };
 
 static void put(pace_plan_values *values, double value) {
     if (values->count < PACE_PLAN_VALUES) values->items[values->count++] = value;
@@ -70,7 +68,7 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
         for (double v = 1; v <= (cut && trains ? CHUNKS_MOST : 1); v++) put(out, v);
         break;
     case PACE_PLAN_CP:
-        put_powers(out, cut ? fmin(l->devices_of_node, fmax(1, floor(l->sequence / PART_LEAST))) : 1);
+        put_powers(out, cut ? fmin(l->devices_of_node, fmax(1, floor(l->sequence / PACE_CONTEXT_PART_LEAST))) : 1);
         break;
     case PACE_PLAN_EP: put_divisors(out, l->whole ? l->devices : 0, l->experts ? l->devices : 1); break;
     case PACE_PLAN_ZERO:

@@ -1,6 +1,7 @@
 """A step that does not fit says by how much and what would make it fit, at every door; each change that is named is asked again, and fits."""
 import csv
 import json
+import math
 import os
 import re
 import tempfile
@@ -44,6 +45,8 @@ def test_models():
                                 ("gpt2", "v100", ["micro_batch=48"]), ("gpt3_1.3b", "dgx-1-v100", ["micro_batch=1"]), ("gpt3_1.3b", "v100", ["micro_batch=1"]),
                                 ("bert_large", "dgx-a100*2", ["micro_batch=48", "recompute=none"]), ("bert_large", "dgx-a100", ["dp=4", "micro_batch=50", "attention=fused"]), ("gpt3_13b", "dgx-a100", ["micro_batch=2"]),
                                 ("gpt2", "dgx-1-v100", ["tp=2", "micro_batch=64"]), ("bert_large", "dgx-1-v100", ["pp=2", "micro_batch=512"]),
+                                ("llama3-8b", "dgx-h100", ["zero_stage=3", "sequence=131072"]), ("llama3-8b", "hgx-b200", ["framework=megatron", "sequence=131072", "zero_stage=1"]),
+                                ("gpt3_40b", "dgx-h100", ["zero_stage=2", "micro_batch=32", "global_batch=512", "framework=maxtext"]),
                                 ("dlrm_mlperf", "v100", ["micro_batch=1048576"]), ("bert_large", "dgx-a100", ["global_batch=768", "micro_batch=768", "dp=1"])):
         text = doubt(answer(model, "--on", on, *flags(settings)))
         named = changes(text)
@@ -52,7 +55,14 @@ def test_models():
         ways.update(key for change in named if len(named) > 1 for key in re.findall(r"(\w+)=", change))
         for change in named:
             ask_again(model, on, settings, change)
-    expect(several >= 3 and ways == {"micro_batch", "recompute", "zero_stage", "tp", "offload"}, "every single change is named somewhere", several, ways)
+    expect(several >= 3 and ways == {"micro_batch", "recompute", "zero_stage", "tp", "cp", "offload"}, "every single change is named somewhere", several, ways)
+
+
+def test_alone():
+    """Devices that states alone fill, whatever is sharded: 18 bytes a parameter in Megatron's bf16 (Megatron Core user guide, Distributed Optimizer), in 84.4 GB of an H100."""
+    for model, on, parameters, has in (("llama3-70b", "dgx-h100", 70.554e9, "dgx-h100 has 8"), ("llama3-405b", "dgx-h100*8", 405.853e9, "dgx-h100*8 has 64")):
+        text = answer(model, "--on", on, "--set", "framework=megatron")["does_not_fit"]
+        expect(f"alone fill {math.ceil(18 * parameters / 84.4e9)} such devices; {has}." in text, model, text)
 
 
 def test_workers():
@@ -114,6 +124,7 @@ def test_stage_alone():
 
 with tempfile.TemporaryDirectory() as scratch:
     test_models()
+    test_alone()
     test_workers()
     test_what_if_precision()
     test_rows(scratch)

@@ -149,7 +149,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const p
     if (a->two_way && devices == 0) config->schedule = PACE_SCHEDULE_DUALPIPE_V; /* stages are still to be chosen */
     PACE_TRY(pace_config_take_two_way(config));
     pace_step_defaults_of(&usual, a->asked.framework, &a->model);
-    bool shards = config->zero_stage != UNSAID;
+    a->zero_said = config->zero_stage != UNSAID;
     fill(config, &usual);
     a->asked.device = words->device;
     if (a->precision_unsaid && !a->model.recorded)
@@ -162,7 +162,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const p
         config->zero_stage = 0;
     if (shared && config->tp == 1) config->sequence_parallel = 0;
     if (config->ep == UNSAID)
-        config->ep = 1, a->asked.assumes_tables = pace_step_spreads_tables(config, &a->model, shards);
+        config->ep = 1, a->asked.assumes_tables = pace_step_spreads_tables(config, &a->model, a->zero_said);
     return PACE_OK;
 }
 

@@ -19,6 +19,7 @@ typedef struct {
     bool convolves_in_tf32;     /* although all is held in fp32, as PyTorch lets cuDNN */
     bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
     bool precision_unsaid;      /* it is the usual one, since nobody said one */
+    bool zero_said;             /* the stage of ZeRO, which then must have replicas to divide among */
     bool scales_losses;         /* fp16 was taken for autocast */
     bool two_way;               /* dualpipe was taken for dualpipe-v */
     bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */

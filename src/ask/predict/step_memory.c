@@ -6,7 +6,7 @@
 
 /* What one try changes; 0 = as asked. */
 typedef struct {
-    double micro_batch, dp, tp, pp, zero_stage;
+    double micro_batch, dp, tp, pp, cp, zero_stage;
     bool recompute, offload;
 } change;
 
@@ -27,7 +27,10 @@ static bool fits(search *s, const change *c) {
     if (c->dp > 0) config->dp = c->dp;
     if (c->tp > 0) config->tp = c->tp;
     if (c->pp > 0) config->pp = c->pp;
+    if (c->cp > 0) config->cp = c->cp;
+    if (s->memory->fills_machine && !(c->dp > 0)) config->dp = fmax(1, pace_config_replicas(config, s->devices));
     if (c->zero_stage > 0) config->zero_stage = c->zero_stage;
+    if (s->memory->zero_said && config->zero_stage > 0 && config->dp * config->cp == 1) return false;
     if (s->memory->spread_tables) config->ep = config->dp * config->cp;
     one.may_recompute &= !c->recompute;
     if (one.assumes_recompute && !c->recompute) config->recompute = one.unassumed_recompute;
@@ -53,6 +56,7 @@ static void say(char out[PACE_REMEDY_TEXT], const change *c, const pace_memory_a
     if (c->dp > 0) add_setting(out, option, "dp=", c->dp);
     if (c->tp > 0) add_setting(out, option, "tp=", c->tp);
     if (c->pp > 0) add_setting(out, option, "pp=", c->pp);
+    if (c->cp > 0) add_setting(out, option, "cp=", c->cp);
     if (c->zero_stage > 0) add_setting(out, option, "zero_stage=", c->zero_stage);
     if (c->micro_batch > 0 && memory->batch_option)
         add_setting(out, memory->batch_option, "", c->micro_batch * fmax(1, memory->batch_times));
@@ -113,6 +117,19 @@ static bool by_splitting(change *out, search *s) {
     return false;
 }
 
+/* Sequences cut among ranks of a node, which are long enough for that. */
+static bool by_cutting(change *out, search *s) {
+    const pace_machine *machine = s->memory->machine;
+    const pace_step_case *asked = s->memory->asked;
+    double sequence = pace_model_sequence(asked->model, &asked->config);
+    bool trains = asked->config.mode == PACE_TRAINING;
+    for (double cp = 2 * asked->config.cp; machine && trains && cp <= machine->devices; cp *= 2) {
+        *out = (change){.cp = cp};
+        if (sequence / cp >= PACE_CONTEXT_PART_LEAST && fits(s, out)) return true;
+    }
+    return false;
+}
+
 /* The optimizer's states on the host. */
 static bool by_offloading(change *out, search *s) {
     *out = (change){.offload = true};
@@ -121,8 +138,8 @@ static bool by_offloading(change *out, search *s) {
 
 /* All that do alone: "a, b or c". */
 static bool one_change(char out[PACE_REMEDY_TEXT], search *s) {
-    static bool (*const ways[])(change * out, search * s) = {by_batch, by_recomputing, by_sharding, by_splitting,
-                                                             by_offloading};
+    static bool (*const ways[])(change * out, search * s) = {by_batch,     by_recomputing, by_sharding,
+                                                             by_splitting, by_cutting,     by_offloading};
     enum { WAYS = PACE_COUNT(ways) };
     change found[WAYS];
     size_t count = 0;
@@ -183,6 +200,32 @@ pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked
     return s.out_of_memory ? PACE_E_MEMORY : PACE_OK;
 }
 
+/* What parameters, gradients and optimizer take where one device holds all of them. */
+static pace_status whole_bytes(double *out, const pace_memory_asked *memory) {
+    pace_step_case one = *memory->asked;
+    pace_config *config = &one.config;
+    pace_step_solution solution;
+    config->tp = config->pp = config->vpp = config->cp = config->dp = config->ep = 1;
+    config->zero_stage = config->zero_group = config->sequence_parallel = config->global_batch = 0;
+    config->schedule = PACE_SCHEDULE_1F1B;
+    one.exchange = NULL;
+    PACE_TRY(pace_step_settle(&solution, memory->pricer, &one));
+    *out = solution.plan.memory.all_bytes - solution.plan.memory.activation_bytes;
+    return PACE_OK;
+}
+
+static pace_status say_whole(char *out, size_t size, const pace_memory_asked *memory, double device_bytes) {
+    double bytes, devices = 1;
+    const pace_machine *machine = memory->machine;
+    char has[96] = "";
+    PACE_TRY(whole_bytes(&bytes, memory));
+    double needed = ceil(bytes / device_bytes);
+    if (machine) devices = (double)machine->devices * machine->nodes;
+    if (machine && devices < needed) pace_snprintf(has, sizeof has, "; %.60s has %.0f", machine->name, devices);
+    pace_snprintf(out, size, "Parameters, gradients and optimizer alone fill %.0f such devices%s.", needed, has);
+    return PACE_OK;
+}
+
 pace_status pace_step_advise(char *out, size_t size, const pace_memory_asked *memory, const pace_step_plan *plan) {
     char remedy[PACE_REMEDY_TEXT];
     double fixed = plan->memory.all_bytes - plan->memory.activation_bytes;
@@ -193,8 +236,6 @@ pace_status pace_step_advise(char *out, size_t size, const pace_memory_asked *me
     else if (fixed < plan->device_bytes)
         pace_snprintf(out, size,
                       "No batch fits: one sample's activations do not, even recomputed; fewer tokens would.");
-    else
-        pace_snprintf(out, size, "Parameters, gradients and optimizer alone fill %.0f such devices.",
-                      ceil(fixed / plan->device_bytes));
+    else return say_whole(out, size, memory, plan->device_bytes);
     return PACE_OK;
 }

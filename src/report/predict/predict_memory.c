@@ -64,6 +64,8 @@ static pace_status of_model(pace_trace_memory *out, pace_prediction *p, const pa
     const pace_memory_asked memory = {.asked = &asked,
                                       .pricer = &p->step.pricer,
                                       .machine = p->step.machine.devices ? &p->step.machine : NULL,
+                                      .fills_machine = p->step.all_devices,
+                                      .zero_said = p->step.zero_said,
                                       .spread_tables = asked.assumes_tables,
                                       .option = "--set ",
                                       .batch_option = one->batch > 0 ? "--batch " : NULL,

@@ -241,6 +241,8 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
     const pace_memory_asked memory = {.asked = &step->asked,
                                       .pricer = &step->pricer,
                                       .machine = step->machine.devices ? &step->machine : NULL,
+                                      .fills_machine = step->all_devices,
+                                      .zero_said = step->zero_said,
                                       .spread_tables = step->asked.assumes_tables,
                                       .option = "--set "};
     PACE_TRY(pace_step_advise(advice, sizeof advice, &memory, plan));
