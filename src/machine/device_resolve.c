@@ -102,7 +102,7 @@ static pace_status fail_several(const pace_device_catalog *catalog, const char *
     PACE_TRY(pace_device_named(&found, catalog, name, 0));
     if (!found) return fail_unknown(catalog, name);
     return pace_fail(PACE_E_USAGE,
-                     "expected one device, or a machine such as \"%.40s*8 nvlink=300GB/s nodes=4\", found \"%.80s\"",
+                     "expected one device, or a machine such as \"%.40s*8 nvlink=300GB/s\", found \"%.80s\"",
                      name, text);
 }
 
@@ -287,8 +287,7 @@ static pace_status resolve_changed(const pace_device **out, pace_device_catalog 
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, extra->device.name);
 }
 
-/* Where the name ends and the changes begin; 0 when there are none. */
-static size_t name_end(const char *text) {
+size_t pace_changed_name_length(const char *text) {
     const char *equals = strchr(text, '='), *at = equals;
     if (!equals) return 0;
     while (at > text && !pace_is_space(at[-1]) && at[-1] != ',') at--;
@@ -328,7 +327,7 @@ static pace_status resolve_slice(const pace_device **out, pace_device_catalog *c
 
 pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *catalog, const char *text,
                                 double memory_bytes) {
-    size_t changed = name_end(text), path = pace_device_path_length(text);
+    size_t changed = pace_changed_name_length(text), path = pace_device_path_length(text);
     const pace_device *found;
     size_t whole;
     const char *slice = pace_slice_in(&whole, text);

@@ -14,6 +14,8 @@
 
 #include "machine/device.h"
 
+/** Where a name ends and the changes of figures, KEY=VALUE, begin; 0 where there are none. */
+size_t pace_changed_name_length(const char *text);
 /** Length of the path when `text` names a file; the name of a device may follow behind a colon. 0: it names none. */
 size_t pace_device_path_length(const char *text);
 

@@ -395,8 +395,9 @@ static pace_status find_machine(bool *found, pace_machine *out, pace_catalog *ca
 
 /* "NAME*COUNT CHANGES" into its parts; `words` holds the text. */
 static pace_status split_words(int *count, char **options, char *words, const char *text) {
-    *options = strpbrk(words, " ,");
-    if (*options) *(*options)++ = '\0';
+    size_t named = pace_changed_name_length(words);
+    *options = named ? words + named : NULL;
+    if (named) *(*options)++ = '\0';
     *count = split_count(words);
     if (*count > 0 && *words) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "%s: expected NAME or NAME*COUNT with a whole number from 1 to %d", text,

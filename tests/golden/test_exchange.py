@@ -427,9 +427,14 @@ for text, wanted in (("1MB..9MB", [1e6, 2e6, 4e6, 8e6, 9e6]), ("8..8", [8]), ("1
     code, out, err = run("predict", "--kind", "exchange", "--on", "dgx-a100", "--bytes", text, "--format", "csv")
     expect([float(row["bytes"]) for row in csv.DictReader(io.StringIO(out))] == wanted, "a range ends where it says", text, out)
 
+# A device by the name that nvidia-smi prints, of several words, is the one of the catalogue.
+plain, spaced = (run("predict", "--kind", "exchange", "--on", f"{name}*8 nvlink=300GB/s net=400Gb/s nodes=2", "--bytes", "64M", "--format", "csv") for name in ("h100-80-sxm", "NVIDIA H100 80GB HBM3"))
+expect(spaced[0] == 0 and spaced[1] == plain[1], "names of several words", spaced)
+
 for words, code_wanted, word in [
         (["--on", "a100*4"], 2, "not connected"),
         (["--on", put("no_nics.yaml", open(os.path.join(SOURCE, "docs", "examples", "my_box.yaml")).read().replace("    nics: 1\n", "")) + "*2"], 2, "nics"),
+        (["--on", "NVIDIA A100-SXM4-80GB*8"], 2, "machines that hold them: hgx-a100-80"),
         (["--on", "a100*4 nvlink=0"], 2, "above 0"),
         (["--on", "dgx-a100", "--algorithm", "pigeon"], 2, "ring"),
         (["--on", "dgx-a100", "--collective", "gossip"], 2, "allreduce"),

@@ -34,6 +34,10 @@ TEST(test_names_in_traces) {
         {"NVIDIA A100-SXM4-40GB", 0, "a100-40-sxm"},
         {"NVIDIA A100-SXM4-80GB", 0, "a100-80-sxm"},
         {"A100-SXM-80GB", 0, "a100-80-sxm"},
+        {"NVIDIA B300 SXM6 AC", 0, "b300"},
+        {"NVIDIA RTX PRO 6000 Blackwell Server Edition", 0, "rtx-pro-6000"},
+        {"TPU v5 lite", 0, "tpu-v5e"}, /* device_kind of JAX */
+        {"HL-225", 0, "gaudi2"},       /* hl-smi */
         {"A100-PG509-200", 0, "a100-40-sxm"},
         {"NVIDIA PG509-210", 0, NULL},
         {"NVIDIA A100 80GB PCIe", 0, "a100-80-pcie"},
