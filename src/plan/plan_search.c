@@ -140,7 +140,7 @@ static pace_status check_host(const pace_step_plan *plan) {
     pace_step_room room = pace_step_tightest(plan, 0);
     if (!room.of_host) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
-                     "offload: the ranks of a node would hold %.4g GB in their host's memory of %.4g GB "
+                     "offload: the ranks of a node would hold %.0f GB in their host's memory of %.0f GB "
                      "(" PACE_HOST_MEMORY_HINT ")",
                      room.need_bytes / 1e9, room.has_bytes / 1e9);
 }

@@ -93,6 +93,13 @@ pace_shown pace_show_count(double count) {
 
 pace_shown pace_show_ns(int64_t ns) { return scale_to((double)ns, TIME_UNITS, 4); }
 
+pace_shown pace_show_days(double days) {
+    double seconds = days * 86400;
+    if (!(days < 1)) return with_unit(pace_show_real(days), "days");
+    if (seconds >= 3600) return with_unit(pace_show_real(seconds / 3600), "h");
+    return seconds >= 60 ? with_unit(pace_show_real(seconds / 60), "min") : with_unit(pace_show_real(seconds), "s");
+}
+
 pace_shown pace_show_bytes(double bytes) {
     static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB", "PB"};
     return scale_to(bytes, UNITS, 6);

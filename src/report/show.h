@@ -16,6 +16,7 @@ pace_shown pace_show_int(int64_t value);                /**< 12,345 */
 pace_shown pace_show_real(double value);                /**< four significant digits */
 pace_shown pace_show_count(double count);               /**< 25.56 million, 31.46 trillion */
 pace_shown pace_show_ns(int64_t ns);                    /**< 812 ns, 4.210 µs, 12.34 ms */
+pace_shown pace_show_days(double days);                 /**< 44.69 days; below one 10.97 h, 8.640 min, 21.13 s */
 pace_shown pace_show_bytes(double bytes);               /**< 1.500 GB */
 pace_shown pace_show_rate(double per_second);           /**< 312.1 T/s */
 pace_shown pace_show_share(double share);               /**< 43.2 % */

@@ -1,6 +1,7 @@
 """`plan`: the space is counted again here, every time is `predict`'s, and the first is the fastest of all when all are asked."""
 import itertools
 import json
+import re
 import sys
 
 from checks import expect, finish, run as run_program
@@ -298,6 +299,20 @@ def test_settle():
     expect(len(set(names)) == 6 and all(row["lost_share"] >= 0 for row in answer["sensitivity"]), "sensitivity", answer["sensitivity"])
     said = [s for s in answer["summary"] if s.startswith("To settle it, time the first 3")]
     expect(said and "(16 device-hours, 48.00 at this price)" in said[0], "cost", answer["summary"])
+    for tokens, unit, seconds, timed in (("4G", "days", 86400, True), ("100M", "h", 3600, False), ("10M", "min", 60, False), ("100k", "s", 1, False)):
+        _, answer, err = plan("resnet50", "--on", "dgx-a100", "--set", "global_batch=256", "--set", "precision=amp", "--tokens", tokens)
+        took = re.search(rf"samples take ([\d.]+) {unit}\b", " ".join(answer["summary"]))
+        expect(took and abs(float(took[1]) * seconds / 86400 / answer["configurations"][0]["days"] - 1) < 1e-3, "in the unit that has digits", tokens, answer["summary"], err)
+        expect(any("To settle it" in s for s in answer["summary"]) == timed, "an hour of timing is not advised to save seconds", tokens, answer["summary"])
+
+
+def test_recommender_lines():
+    """Of a recommender tables are shared, which DistributedDataParallel and DeepSpeed's ZeRO would copy to every device."""
+    for model, wanted, refused in (("dlrm_dcnv2", "embedding tables spread over 16 devices", ("experts", "DistributedDataParallel", "DeepSpeed", "zero_")),
+                                   ("gpt2", "torch.nn.parallel.DistributedDataParallel(model)", ("tables", "experts"))):
+        _, answer, err = plan(model, "--on", "dgx-h100*2", "--set", "global_batch=65536", "--set", "dp=16", "--set", "zero_stage=0", "--top", "1")
+        lines = "\n".join(row["line"] for row in answer["launch"])
+        expect(wanted in lines and not any(word in lines for word in refused), model, lines, err)
 
 
 def test_learning_and_jitter():
@@ -377,7 +392,7 @@ def test_smallest():
     expect(answer["launch"][0]["line"].startswith(f"torchrun --nnodes {fewest} "), "told to the smallest", answer["launch"][0])
     step = next(row for row in answer["configurations"] if row["machine"] == f"dgx-h100*{fewest}")
     worst = step["days"] * step["high_ns"] / step["step_ns"]
-    expect(any(f"to {worst:.4g})" in s for s in answer["summary"]), "days with an interval", worst, answer["summary"])
+    expect(any(f"to {worst:.4g} days)" in s for s in answer["summary"]), "days with an interval", worst, answer["summary"])
 
 
 def test_safe_leads():
@@ -397,6 +412,7 @@ test_batch_of_tables()
 test_routed()
 test_simpler()
 test_settle()
+test_recommender_lines()
 test_learning_and_jitter()
 test_sensitivity()
 test_sure()

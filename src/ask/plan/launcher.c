@@ -21,6 +21,8 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
                    {"vpp", c->vpp},
                    {"cp", c->cp},
                    {"ep", c->ep},
+                   {"experts", l->tables ? 1 : c->ep},
+                   {"tables", l->tables ? c->ep : 1},
                    {"dp", c->dp},
                    {"zero_stage", c->zero_stage},
                    {"zero_group", c->zero_group},

@@ -9,6 +9,7 @@ typedef struct {
     const pace_config *config;
     const char *framework;
     double nodes, devices_of_node, layers, sequence;
+    bool tables; /* a recommender: ep is over how many devices its tables lie */
 } pace_launching;
 
 enum { PACE_LAUNCHERS_MOST = 8 };

@@ -207,7 +207,8 @@ static pace_status lines_of(pace_texts *out, pace_plan_asked *a, const pace_plan
                                    .nodes = ceil(ranks / node),
                                    .devices_of_node = fmin(ranks, node),
                                    .layers = place->layers,
-                                   .sequence = pace_model_sequence(one->model, &one->config)};
+                                   .sequence = pace_model_sequence(one->model, &one->config),
+                                   .tables = pace_model_has_tables(one->model)};
     return pace_launch_lines(&a->launcher, out, a->options->context->catalog, &launch);
 }
 

@@ -34,3 +34,7 @@ pace_step_rate pace_plan_rate(const pace_plan_place *p, const pace_plan_choice *
     asked.config = one->candidate.config;
     return pace_step_rate_of(&asked, one->time_s.median, p->space.devices);
 }
+
+const char *pace_plan_trained(const pace_plan_place *p) {
+    return pace_model_sequence(p->step.asked.model, &p->step.asked.config) > 0 ? "tokens" : "samples";
+}

@@ -18,7 +18,7 @@ static void say_enough(pace_node *root, const pace_plan_asked *a) {
         return;
     }
     pace_plan_say_config(config, &one->choice.candidate.config);
-    const pace_shown days = pace_show_real(one->choice.days);
+    const pace_shown days = pace_show_days(one->choice.days);
     double samples = one->choice.candidate.config.global_batch;
     char price[64] = "";
     if (!isnan(one->choice.price))
@@ -26,14 +26,14 @@ static void say_enough(pace_node *root, const pace_plan_asked *a) {
     if (enough)
         pace_node_sentence(root, true,
                            "No part of what is offered is done within %s. The %s that would be: %s, %.0f "
-                           "devices (%s), %s days%s with steps of %.0f samples%s.",
+                           "devices (%s), %s%s with steps of %.0f samples%s.",
                            within, *price ? "cheapest" : "fewest nodes", one->machine, one->devices, config, days.text,
                            price, samples, batch);
     else
         pace_node_sentence(
             root, true,
             "No part of what is offered is done within %s, nor are up to %d times the nodes: the fastest of these, %s, "
-            "%.0f devices, takes %s days with steps of %.0f samples%s.",
+            "%.0f devices, takes %s with steps of %.0f samples%s.",
             within, PACE_PLAN_NODES_MOST, one->machine, one->devices, days.text, samples, batch);
 }
 
@@ -44,7 +44,7 @@ static void say_terms(char out[96], const pace_plan_asked *a) {
                   o->budget ? " for at most " : "", o->budget ? o->budget : "");
 }
 
-/* "80.2 days (61.5 to 105)", and with a price what they cost. */
+/* "80.2 days (61.5 days to 105 days)", and with a price what they cost. */
 static void say_days(char out[160], const pace_plan_choice *one) {
     double low = pace_estimate_low(one->time_s) / one->time_s.median,
            high = pace_estimate_high(one->time_s) / one->time_s.median;
@@ -52,8 +52,8 @@ static void say_days(char out[160], const pace_plan_choice *one) {
     if (!isnan(one->price))
         pace_snprintf(price, sizeof price, ", %s (%s to %s)", pace_show_real(one->price).text,
                       pace_show_real(low * one->price).text, pace_show_real(high * one->price).text);
-    pace_snprintf(out, 160, "%s days (%s to %s)%s", pace_show_real(one->days).text,
-                  pace_show_real(low * one->days).text, pace_show_real(high * one->days).text, price);
+    pace_snprintf(out, 160, "%s (%s to %s)%s", pace_show_days(one->days).text, pace_show_days(low * one->days).text,
+                  pace_show_days(high * one->days).text, price);
 }
 
 /* "812.4G". */
@@ -75,12 +75,11 @@ static void say_too_dear(pace_node *root, const pace_plan_asked *a, const pace_p
     say_count(tokens, a->tokens * a->budget / one->price);
     pace_node_sentence(
         root, true,
-        "No part of what is offered is done%s. The cheapest%s%s, %s, %.0f devices, costs %s and takes %s days; the "
+        "No part of what is offered is done%s. The cheapest%s%s, %s, %.0f devices, costs %s and takes %s; the "
         "budget pays for %s %s on it.",
         terms, a->options->within ? " that is done within " : "", a->options->within ? a->options->within : "",
         cheapest->machine.name, cheapest->space.devices, pace_show_real(one->price).text,
-        pace_show_real(one->days).text, tokens,
-        pace_model_sequence(cheapest->step.asked.model, &cheapest->step.asked.config) > 0 ? "tokens" : "samples");
+        pace_show_days(one->days).text, tokens, pace_plan_trained(cheapest));
 }
 
 void pace_plan_say_done(pace_report *report, pace_node *root, const pace_plan_asked *a) {
@@ -115,7 +114,7 @@ void pace_plan_say_cheapest(pace_node *root, const pace_plan_asked *a, const pac
         return;
     }
     pace_plan_say_config(config, &cheapest->choices.items[0].candidate.config);
-    pace_node_sentence(root, true, "The cheapest%s%s: %s (%s), %s in %s days.", *terms ? " that is done" : "", terms,
+    pace_node_sentence(root, true, "The cheapest%s%s: %s (%s), %s in %s.", *terms ? " that is done" : "", terms,
                        cheapest->machine.name, config, pace_show_real(cheapest->choices.items[0].price).text,
-                       pace_show_real(cheapest->choices.items[0].days).text);
+                       pace_show_days(cheapest->choices.items[0].days).text);
 }

@@ -77,20 +77,21 @@ static void say_simpler(pace_node *root, const pace_plan_place *p) {
 /* Which measurement settles the choice, what it costs and what it is expected to save. */
 static void say_timing(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
     double chance = 0, hours = p->space.devices;
-    char cost[64] = "", saves[64] = "";
-    if (p->timed == 0) return;
+    char cost[64] = "", saves[64] = "", among[96] = "";
+    if (p->timed == 0 || (p->timed_gain * p->choices.items[0].days * 24 < 1)) return; /* it takes an hour */
     for (size_t i = 0; i < p->timed; i++) chance += p->choices.items[i].fastest;
     if (!isnan(p->device_price))
         pace_snprintf(cost, sizeof cost, ", %s at this price", pace_show_real(hours * p->device_price).text);
     if (!isnan(a->tokens))
-        pace_snprintf(saves, sizeof saves, ", %s days", pace_show_real(p->timed_gain * p->choices.items[0].days).text);
-    pace_node_sentence(
-        root, false,
-        "To settle it, time the first %zu on %s for %.0f minutes each (%.0f device-hour%s%s). The chance that "
-        "the fastest of all %zu is among them is %.0f %%; running the best of them is expected to save "
-        "%.1f %% of the step%s.",
-        p->timed, p->machine.name, 60.0 / (double)p->timed, hours, hours == 1 ? "" : "s", cost, p->choices.count,
-        100 * chance, 100 * p->timed_gain, saves);
+        pace_snprintf(saves, sizeof saves, ", %s", pace_show_days(p->timed_gain * p->choices.items[0].days).text);
+    if (p->timed < p->choices.count)
+        pace_snprintf(among, sizeof among, " The chance that the fastest of all %zu is among them is %.0f %%.",
+                      p->choices.count, 100 * chance);
+    pace_node_sentence(root, false,
+                       "To settle it, time the first %zu on %s for %.0f minutes each (%.0f device-hour%s%s).%s Running "
+                       "the best of them is expected to save %.1f %% of the step%s.",
+                       p->timed, p->machine.name, 60.0 / (double)p->timed, hours, hours == 1 ? "" : "s", cost, among,
+                       100 * p->timed_gain, saves);
 }
 
 static void say_learning(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
@@ -204,9 +205,8 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
     if (!isnan(one->energy_kwh))
         pace_snprintf(energy, sizeof energy, " and use %s kWh at rated power", pace_show_real(one->energy_kwh).text);
     bool said = a->options->within || a->options->budget || a->options->together;
-    pace_node_sentence(root, !said, "%s %s take %s days%s%s.", a->options->tokens,
-                       pace_model_sequence(p->step.asked.model, &p->step.asked.config) > 0 ? "tokens" : "samples",
-                       pace_show_real(one->days).text, price, energy);
+    pace_node_sentence(root, !said, "%s %s take %s%s%s.", a->options->tokens, pace_plan_trained(p),
+                       pace_show_days(one->days).text, price, energy);
     if (a->options->failures) say_failures(root, p);
 }
 
@@ -240,8 +240,8 @@ static void say_together(pace_node *root, const pace_plan_asked *a, const pace_p
     if (isnan(t->days)) return;
     char price[64] = "";
     if (!isnan(t->price)) pace_snprintf(price, sizeof price, " and cost %s", pace_show_real(t->price).text);
-    pace_node_sentence(root, false, "Together %s tokens take %s days%s.", a->options->tokens,
-                       pace_show_real(t->days).text, price);
+    pace_node_sentence(root, false, "Together %s %s take %s%s.", a->options->tokens, pace_plan_trained(best),
+                       pace_show_days(t->days).text, price);
 }
 
 /* What would make it fit, each alone. */
@@ -439,14 +439,15 @@ static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan
         "Training with %s in %s, optimizer %s; change these with --set. Where replicas do not share the batch "
         "over all devices, the others are idle, and paid for.",
         best->step.asked.framework->name, pace_config_word(config, "precision"), pace_config_word(config, "optimizer"));
-    pace_node_note(
-        root,
-        "Branch and bound: %zu of the %zu configurations that fit on %s were timed in closed form, the layers of the others "
-        "alone take longer than what is listed. The times above are those that predict gives%s. Chance: that "
-        "the first is faster than this one, as far as configurations of one model have been told apart "
-        "(plan_spread in catalog/steps.yaml).",
-        best->found.fit - best->found.pruned, best->found.fit, best->machine.name,
-        a->order_changed ? ", which changed the order" : "");
+    if (best->found.pruned)
+        pace_node_note(root,
+                       "Branch and bound: %zu of the %zu configurations that fit on %s were timed in closed form, the "
+                       "layers of the others alone take longer than what is listed.",
+                       best->found.fit - best->found.pruned, best->found.fit, best->machine.name);
+    pace_node_note(root,
+                   "The times above are those that predict gives%s. Chance: that the first is faster than this one, as "
+                   "far as configurations of one model have been told apart (plan_spread in catalog/steps.yaml).",
+                   a->order_changed ? ", which changed the order" : "");
     pace_node_note(
         root,
         "Memory is known to a quarter. Closely: with that it may need more than the device has; may fit and too big: it "

@@ -232,9 +232,8 @@ static void say_within(pace_report *report, pace_node *root, const pace_partitio
     for (size_t i = 0; i < p->front.count; i++) {
         const pace_partition_choice *one = &p->found.choices.items[p->front.items[i]];
         if (pace_partition_days(a, one) > a->within_days) continue;
-        pace_node_sentence(root, true, "The fewest machines that are done within %s: %.0f, %s days.",
-                           a->options->within, pace_partition_machines(&one->partition),
-                           pace_show_real(pace_partition_days(a, one)).text);
+        pace_node_sentence(root, true, "The fewest machines that are done within %s: %.0f, %s.", a->options->within,
+                           pace_partition_machines(&one->partition), pace_show_days(pace_partition_days(a, one)).text);
         return;
     }
     pace_node_sentence(root, true, "No number of machines is done within %s.", a->options->within);
