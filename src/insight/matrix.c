@@ -103,6 +103,17 @@ static int rank_of(const pace_work_item *item) {
     return item->class == PACE_WORK_COMMUNICATION || item->peer_copy ? 1 : 2;
 }
 
+bool pace_work_is_of(const pace_work_item *item, pace_resource resource) {
+    switch (resource) {
+    case PACE_COMPUTE_BOUND: return item->class == PACE_WORK_COMPUTE_BOUND;
+    case PACE_MEMORY_BOUND: return item->class == PACE_WORK_MEMORY_BOUND;
+    case PACE_COPY: return rank_of(item) == 2;
+    case PACE_EXPOSED_COMMUNICATION:
+    case PACE_IDLE_RANK: return rank_of(item) == 1;
+    default: return item->class == PACE_WORK_CALL;
+    }
+}
+
 /* The item that takes the instant `now`, of those before `next`: of the first rank that runs, the one that started
  * first. PACE_NO_TASK: none runs. Instants ascend from call to call. */
 static uint32_t choose(tiler *t, int64_t now, size_t next) {

@@ -37,6 +37,9 @@ typedef struct {
     int64_t cell_ns[PACE_STAGES][PACE_RESOURCES];
 } pace_matrix;
 
+/** Whether a piece of work may fill tiles of a resource; an exchange that waits for a late rank does. */
+bool pace_work_is_of(const pace_work_item *item, pace_resource resource);
+
 /** Tiles the device's time from the first step (or first work) to the last work. */
 pace_status pace_tiles_build(pace_tiles *out, const pace_work *work, const pace_marks *marks) PACE_MUST_CHECK;
 

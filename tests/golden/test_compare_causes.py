@@ -155,7 +155,34 @@ def test_host_alone(_):
     """Recordings of a CPU: its operators are its kernels, and each is named once."""
     folder = os.path.join(SOURCE, "tests", "data", "remedies", "unfused_chain-")
     said = " ".join(compare(folder + "before.json.gz", folder + "after.json.gz")["summary"])
-    expect(said.count("aten::tanh") == 1 and said.count("CompiledFunctionBackward") == 1, "each is named once", said)
+    expect(said.count("aten::tanh") == 1 and said.count("against CompiledFunction,") == 1, "each is named once", said)
+
+
+def test_named_within_the_cell(folder):
+    """Four memory-bound kernels of the forward pass take 300 us more each, one product of the backward pass 900 us, and B's first step
+    tries convolutions for 50 ms. The forward pass lost most, so one of its kernels is named, and by what it lost in a usual step.
+    """
+    paths = []
+    for side, more in (("before", 0), ("after", 1)):
+        rank = Rank()
+
+        def body(rank, number):
+            if more and number == 1:
+                with rank.operator("aten::cudnn_convolution"):
+                    for _ in range(5):
+                        rank.issue("cudaLaunchKernel", "kernel", "vectorized_elementwise_kernel<Tried>", 10000, 7)
+            for name in ("add", "mul", "sub", "div"):
+                rank.kernel("aten::" + name, 500 + 300 * more, name=f"vectorized_elementwise_kernel<{name}>")
+            with rank.annotate("## backward ##"):
+                rank.kernel("aten::mm", 2000 + 900 * more, name="ampere_sgemm_128x128_nt")
+            update(rank, 50)
+        steps(rank, 8, body)
+        paths.append(rank.write(os.path.join(folder, side + ".json")))
+    answer = compare(*paths)
+    cause, said = answer["cause"], " ".join(answer["summary"])
+    expect((cause["stage"], cause["resource"], cause["change_ns"]) == ("forward", "memory_bound", 1200000), cause)
+    expect(cause["operator"] == "aten::add" and cause["kernel"] == "vectorized_elementwise_kernel<add>", cause)
+    expect("most of all operators aten::add (+300.0 \u00b5s a step)" in said and "(+300.0 \u00b5s)" in said, said)
 
 
 def said_of(name, words=()):
@@ -182,13 +209,20 @@ def test_unlike_sides(folder):
             json.dump(document, file)
         paths.append(path)
     expect("A ran on NVIDIA A100-SXM4-80GB, B on NVIDIA H100 80GB HBM3." in compare(paths[0], paths[1])["summary"], "devices")
+    jobs = []
+    for rank, world in ((1, 2), (3, 8)):
+        own = Rank(rank, world)
+        steps(own, 4, lambda rank, _: rank.kernel("aten::mm", 400, name="ampere_sgemm"))
+        jobs.append(own.write(os.path.join(folder, f"of{world}.json")))
+    said = " ".join(compare(*jobs)["summary"])
+    expect("A is rank 1 and B rank 3, whose work may differ." in said and "of one run" not in said, "jobs of 2 and 8 ranks", said)
     answer = compare(paths[0], paths[2])
     expect("B: 40 of 80 launches have no kernel in the trace." in answer["summary"], answer["summary"])
     expect(answer["cause"]["resource"] is None and not any("changed most" in line for line in answer["summary"]), answer["cause"])
 
 
 for test in (test_collectives, test_without_metadata, test_host_operator, test_missing_ranks, test_eager_against_compiled, test_host_alone,
-             test_unlike_sides):
+             test_named_within_the_cell, test_unlike_sides):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

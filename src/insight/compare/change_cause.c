@@ -1,7 +1,5 @@
 #include "insight/compare/change_cause.h"
 
-#include <string.h>
-
 static void find_cell(pace_change_cause *cause, const pace_matrix *a, const pace_matrix *b) {
     for (int s = 0; s < PACE_STAGES; s++)
         for (int r = 0; r < PACE_RESOURCES; r++) {
@@ -14,39 +12,22 @@ static void find_cell(pace_change_cause *cause, const pace_matrix *a, const pace
         }
 }
 
-/* Whether a kernel's time may be in cells of a resource. */
-static bool may_be_of(const pace_kernel_classes *classes, pace_resource resource, const char *name) {
-    pace_kernel_class class = pace_kernel_classify(classes, name);
-    bool copy = strncmp(name, "Mem", 3) == 0;
-    switch (resource) {
-    case PACE_COMPUTE_BOUND: return !copy && !class.communication && class.bound == PACE_BOUND_COMPUTE;
-    case PACE_MEMORY_BOUND: return !copy && !class.communication;
-    case PACE_COPY: return copy;
-    case PACE_EXPOSED_COMMUNICATION:
-    case PACE_IDLE_RANK: return class.communication;
-    default: return false;
-    }
-}
-
-/* Pairs stand with the largest change first. `classes` NULL = operators, of which nothing says the resource. */
-static const pace_operator_pair *first_that_way(const pace_operator_pairs *pairs, int64_t way,
-                                                const pace_kernel_classes *classes, pace_resource resource) {
+/* Pairs stand with the largest change first. */
+static const pace_operator_pair *first_that_way(const pace_operator_pairs *pairs, int64_t way) {
     PACE_ITEMS (const pace_operator_pair, pair, pairs) {
         double change = pair->b_ns - pair->a_ns;
-        if (way >= 0 ? change <= 0 : change >= 0) continue;
-        if (*pair->name && (!classes || may_be_of(classes, resource, pair->name))) return pair;
+        if (*pair->name && (way >= 0 ? change > 0 : change < 0)) return pair;
     }
     return NULL;
 }
 
 /* Of what only the side has that lacks `gone`, what changed most the other way: eager operators give way to compiled
  * ones. */
-static const pace_operator_pair *instead_of(const pace_operator_pairs *pairs, const pace_operator_pair *gone,
-                                            const pace_kernel_classes *classes, pace_resource resource) {
+static const pace_operator_pair *instead_of(const pace_operator_pairs *pairs, const pace_operator_pair *gone) {
     if (!gone || (gone->a && gone->b)) return NULL;
     PACE_ITEMS (const pace_operator_pair, pair, pairs) {
         bool replaces = gone->a ? !pair->a : !pair->b;
-        if (replaces && *pair->name && (!classes || may_be_of(classes, resource, pair->name))) return pair;
+        if (replaces && *pair->name) return pair;
     }
     return NULL;
 }
@@ -86,9 +67,24 @@ static pace_matrix without_waits(const pace_matrix *matrix) {
     return sum;
 }
 
-pace_change_cause pace_change_cause_find(const pace_step_change *change, const pace_operator_pairs *operators,
-                                         const pace_operator_pairs *kernels, const pace_host_gaps *gaps,
-                                         const pace_kernel_classes *classes, bool same_ranks) {
+/* What fills the cell, by name. */
+static pace_status name_work(pace_change_cause *cause, const pace_step_change *change) {
+    pace_operator_cell cell = {cause->stage, cause->resource};
+    if (cause->resource <= PACE_COPY) {
+        PACE_TRY(pace_operator_pairs_of(&cause->operators, change, PACE_BY_OPERATOR, &cell));
+        cause->op = first_that_way(&cause->operators, cause->cell_ns);
+        cause->op_instead = instead_of(&cause->operators, cause->op);
+    }
+    if (cause->resource <= PACE_EXPOSED_COMMUNICATION || cause->resource == PACE_IDLE_RANK) {
+        PACE_TRY(pace_operator_pairs_of(&cause->kernels, change, PACE_BY_KERNEL, &cell));
+        cause->kernel = first_that_way(&cause->kernels, cause->cell_ns);
+        cause->kernel_instead = instead_of(&cause->kernels, cause->kernel);
+    }
+    return PACE_OK;
+}
+
+pace_status pace_change_cause_find(pace_change_cause *out, const pace_step_change *change, const pace_host_gaps *gaps,
+                                   bool same_ranks) {
     pace_matrix a = change->a.typical.matrix, b = change->b.typical.matrix;
     if (!same_ranks) a = without_waits(&a), b = without_waits(&b);
     if (change->own) a = own_time(&a), b = own_time(&b);
@@ -96,11 +92,12 @@ pace_change_cause pace_change_cause_find(const pace_step_change *change, const p
                                .a_launches = launches_of(&change->a),
                                .b_launches = launches_of(&change->b)};
     find_cell(&cause, &a, &b);
-    bool works = cause.resource <= PACE_COPY; /* on the device, for operators */
-    cause.op = works ? first_that_way(operators, cause.cell_ns, NULL, cause.resource) : NULL;
-    cause.kernel = first_that_way(kernels, cause.cell_ns, classes, cause.resource);
-    cause.op_instead = instead_of(operators, cause.op, NULL, cause.resource);
-    cause.kernel_instead = instead_of(kernels, cause.kernel, classes, cause.resource);
     cause.host = first_gap_that_way(gaps, cause.cell_ns, cause.resource);
-    return cause;
+    pace_status status = name_work(&cause, change);
+    return PACE_GIVE(out, cause, status, pace_change_cause_free(&cause));
+}
+
+void pace_change_cause_free(pace_change_cause *cause) {
+    pace_operator_pairs_free(&cause->operators);
+    pace_operator_pairs_free(&cause->kernels);
 }

@@ -15,10 +15,11 @@ static int by_change(const void *left, const void *right) {
     return by_name(left, right);
 }
 
-static size_t list(pace_operator_pair *pairs, const pace_step_side *side, const pace_operator_rows *rows, bool is_a) {
+static size_t list(pace_operator_pair *pairs, const pace_step_side *side, const pace_operator_rows *rows, bool is_a,
+                   bool of_typical) {
     for (size_t i = 0; i < rows->count; i++) {
         const pace_operator_row *row = &rows->items[i];
-        double per_step = pace_per_step(side, row->time_ns);
+        double per_step = of_typical ? (double)row->time_ns : pace_per_step(side, row->time_ns);
         pairs[i] = (pace_operator_pair){.name = pace_names_text(&side->rank->step.names, row->name)};
         if (is_a) pairs[i].a = row, pairs[i].a_ns = per_step;
         else pairs[i].b = row, pairs[i].b_ns = per_step;
@@ -42,20 +43,29 @@ static size_t match(pace_operator_pair *pairs, size_t count) {
     return kept;
 }
 
-static pace_status sum(pace_operator_rows *out, const pace_step_side *side, pace_grouping grouping) {
-    return side->steps ? pace_operators_sum_within(out, side->rank, grouping, side->from_ns, side->to_ns)
-                       : pace_operators_sum(out, side->rank, grouping);
+static pace_status sum(pace_operator_rows *out, const pace_step_side *side, pace_grouping grouping,
+                       const pace_operator_cell *cell) {
+    if (!cell)
+        return side->steps ? pace_operators_sum_within(out, side->rank, grouping, side->from_ns, side->to_ns)
+                           : pace_operators_sum(out, side->rank, grouping);
+    return pace_operators_sum_chosen(out, side->rank, grouping,
+                                     &(pace_work_choice){.start_ns = side->typical.from_ns,
+                                                         .end_ns = side->typical.to_ns,
+                                                         .stage = (uint8_t)cell->stage,
+                                                         .of_resource = true,
+                                                         .resource = (uint8_t)cell->resource});
 }
 
-pace_status pace_operator_pairs_of(pace_operator_pairs *out, const pace_step_change *change, pace_grouping grouping) {
+pace_status pace_operator_pairs_of(pace_operator_pairs *out, const pace_step_change *change, pace_grouping grouping,
+                                   const pace_operator_cell *cell) {
     pace_operator_pairs pairs = {0};
-    pace_status status = sum(&pairs.a, &change->a, grouping);
-    if (status == PACE_OK) status = sum(&pairs.b, &change->b, grouping);
+    pace_status status = sum(&pairs.a, &change->a, grouping, cell);
+    if (status == PACE_OK) status = sum(&pairs.b, &change->b, grouping, cell);
     if (status == PACE_OK && !(pairs.items = pace_alloc(pairs.a.count + pairs.b.count, sizeof *pairs.items)))
         status = PACE_E_MEMORY;
     if (status == PACE_OK) {
-        size_t count = list(pairs.items, &change->a, &pairs.a, true);
-        count += list(pairs.items + count, &change->b, &pairs.b, false);
+        size_t count = list(pairs.items, &change->a, &pairs.a, true, cell);
+        count += list(pairs.items + count, &change->b, &pairs.b, false, cell);
         pairs.count = match(pairs.items, count);
         *out = pairs;
     } else pace_operator_pairs_free(&pairs);

@@ -16,7 +16,14 @@ typedef struct {
     pace_operator_rows a, b;
 } pace_operator_pairs;
 
-/** By operator, kernel or module. */
-pace_status pace_operator_pairs_of(pace_operator_pairs *out, const pace_step_change *change,
-                                   pace_grouping grouping) PACE_MUST_CHECK;
+/* A cell of the typical steps' matrices. */
+typedef struct {
+    pace_stage stage;
+    pace_resource resource;
+} pace_operator_cell;
+
+/** By operator, kernel or module: a step's share of all steps. Of a cell (else NULL): what fills it in each side's
+ * typical step. */
+pace_status pace_operator_pairs_of(pace_operator_pairs *out, const pace_step_change *change, pace_grouping grouping,
+                                   const pace_operator_cell *cell) PACE_MUST_CHECK;
 void pace_operator_pairs_free(pace_operator_pairs *pairs);

@@ -180,7 +180,8 @@ pace_status pace_operators_sum_chosen(pace_operator_rows *out, const pace_rank *
 
 pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
                                       int64_t start_ns, int64_t end_ns) {
-    return sum(out, rank, grouping, &(pace_work_choice){start_ns, end_ns, PACE_STAGE_NONE, NULL});
+    return sum(out, rank, grouping,
+               &(pace_work_choice){.start_ns = start_ns, .end_ns = end_ns, .stage = PACE_STAGE_NONE});
 }
 
 pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) {

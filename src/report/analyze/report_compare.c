@@ -310,8 +310,8 @@ static void free_names(name_pairs *names) {
 
 static pace_status find_names(name_pairs *out, const pace_step_change *change) {
     name_pairs names = {0};
-    pace_status status = pace_operator_pairs_of(&names.operators, change, PACE_BY_OPERATOR);
-    if (status == PACE_OK) status = pace_operator_pairs_of(&names.kernels, change, PACE_BY_KERNEL);
+    pace_status status = pace_operator_pairs_of(&names.operators, change, PACE_BY_OPERATOR, NULL);
+    if (status == PACE_OK) status = pace_operator_pairs_of(&names.kernels, change, PACE_BY_KERNEL, NULL);
     if (status == PACE_OK) status = pace_host_gaps_of(&names.gaps, change);
     return PACE_GIVE(out, names, status, free_names(&names));
 }
@@ -328,7 +328,11 @@ static void put_missing(pace_node *root, const pace_step_change *change, const p
 static void put_other_ranks(pace_node *root, const pace_step_change *change, const pair *of) {
     int64_t a = pace_rank_trace(change->a.rank)->step.rank, b = pace_rank_trace(change->b.rank)->step.rank;
     if (of->a == of->b || a == b || a < 0 || b < 0) return;
-    if (!same_ranks(of))
+    int64_t ranks_a = change->a.rank->step.world_size, ranks_b = change->b.rank->step.world_size;
+    bool other_jobs = ranks_a > 0 && ranks_b > 0 && ranks_a != ranks_b;
+    if (other_jobs && of->a->ranks.count == 1 && of->b->ranks.count == 1)
+        pace_node_sentence(root, true, "A is rank %" PRId64 " and B rank %" PRId64 ", whose work may differ.", a, b);
+    else if (other_jobs || !same_ranks(of))
         pace_node_sentence(root, true,
                            "A is rank %" PRId64 " and B rank %" PRId64
                            ", whose work may differ: --rank and --with-rank choose others.",
@@ -357,8 +361,6 @@ static pace_status put_answer(pace_report *report, size_t *missed, const pair *o
                               const name_pairs *names, const pace_compare_options *options) {
     pace_node *root = pace_report_root(report);
     bool alike;
-    pace_change_cause cause = pace_change_cause_find(change, &names->operators, &names->kernels, &names->gaps,
-                                                     of->a->classes, same_ranks(of));
     put_headline(root, change);
     put_figures(report, change);
     if (!same_ranks(of)) put_missing(root, change, of);
@@ -366,7 +368,10 @@ static pace_status put_answer(pace_report *report, size_t *missed, const pair *o
     put_which(root, "A", of->a, change->a.rank);
     put_which(root, "B", of->b, change->b.rank);
     PACE_TRY(pace_put_unlike(root, &alike, change, of->a, of->b, options->reading.context->catalog));
+    pace_change_cause cause;
+    PACE_TRY(pace_change_cause_find(&cause, change, &names->gaps, same_ranks(of)));
     put_cause(root, change, &cause, alike);
+    pace_change_cause_free(&cause);
     put_spread_note(root, change);
     if (change->a.rank->work.host_is_device != change->b.rank->work.host_is_device)
         pace_node_note(

@@ -12,7 +12,8 @@ static void measure(pace_work_shown *shown, const pace_rank *rank) {
 pace_status pace_work_shown_of(pace_work_shown *out, const pace_rank *rank, const pace_analyze_options *options) {
     size_t marks = rank->marks.items.count;
     bool steps = marks && (options->steps.numbers || options->steps.skip);
-    *out = (pace_work_shown){.work = {INT64_MIN, INT64_MAX, PACE_STAGE_NONE, options->filter}};
+    *out = (pace_work_shown){
+        .work = {.start_ns = INT64_MIN, .end_ns = INT64_MAX, .stage = PACE_STAGE_NONE, .name = options->filter}};
     out->steps = steps;
     out->host_from_ns = steps ? rank->marks.items.items[0].start_ns : INT64_MIN;
     out->host_to_ns = steps ? rank->marks.items.items[marks - 1].end_ns : INT64_MAX;
