@@ -274,6 +274,14 @@ static pace_status sample_launch(launch_samples *out, const pace_graph *graph, c
     return PACE_OK;
 }
 
+/* When the work in front of a task on its stream had ended, of which the graph need not be; INT64_MIN = none was. */
+static int64_t ended_before(const pace_step *step, uint32_t task) {
+    uint32_t first = step->lanes.items[pace_task_lane(step, task)].first;
+    while (task > first)
+        if (pace_task_on_device(step->kind[--task])) return pace_step_end_ns(step, task);
+    return INT64_MIN;
+}
+
 static double median_of(int64_t *items, size_t count) {
     int64_t *scratch = count ? pace_alloc(count, sizeof *scratch) : NULL;
     double median = NAN;
@@ -287,19 +295,14 @@ static double median_of(int64_t *items, size_t count) {
 
 static pace_status measure_launches(pace_launch_costs *out, const pace_graph *graph, const pace_step *step) {
     launch_samples samples = {0};
-    int64_t *free_ns = pace_alloc(graph->stream_count + 1, sizeof *free_ns);
-    pace_status status = free_ns ? PACE_OK : PACE_E_MEMORY;
-    for (uint32_t s = 0; free_ns && s < graph->stream_count; s++) free_ns[s] = INT64_MIN;
+    pace_status status = PACE_OK;
     for (uint32_t i = 0; status == PACE_OK && i < graph->launches.count; i++) {
-        const pace_launch *launch = &graph->launches.items[i];
-        if (launch->task == PACE_NO_TASK) continue;
-        status = sample_launch(&samples, graph, step, i, free_ns[launch->stream]);
-        free_ns[launch->stream] = pace_step_end_ns(step, launch->task);
+        uint32_t task = graph->launches.items[i].task;
+        if (task != PACE_NO_TASK) status = sample_launch(&samples, graph, step, i, ended_before(step, task));
     }
     if (status == PACE_OK)
         *out = (pace_launch_costs){.lag_ns = median_of(samples.lags.items, samples.lags.count),
                                    .between_ns = median_of(samples.gaps.items, samples.gaps.count)};
-    pace_free(free_ns);
     PACE_VEC_FREE(&samples.lags, &samples.gaps);
     return status;
 }

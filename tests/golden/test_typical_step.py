@@ -4,13 +4,13 @@ import sys
 import tempfile
 
 import planted_traces
-from checks import expect, finish
+from checks import expect, finish, json_of
 from leads import analyze
 
 
-def train(rank, lengths_us):
+def train(rank, lengths_us, first=1):
     """Steps of matrix kernels as long as given; nothing waits for the device before the end."""
-    for number, us in enumerate(lengths_us, 1):
+    for number, us in enumerate(lengths_us, first):
         with rank.annotate(f"ProfilerStep#{number}"):
             for _ in range(4):
                 rank.kernel("aten::addmm", us / 4, name="ampere_sgemm_128x128_tn")
@@ -75,7 +75,23 @@ def test_left_out(folder):
         expect(0 <= row["device_ns"] - row["busy_ns"] <= 9000, "a step's figures are of its device interval", row)
 
 
+def predict(path, *words):
+    document = json_of("predict", path, "--scale", "sgemm:0.5", *words)
+    return document["step"], [us(row["step_ns"]) for row in document["scenarios"]], " ".join(document["notes"])
+
+
+def test_queued_before(folder):
+    """The host is steps ahead of the device: of whichever steps, replayed they take as long as they took, though work of others is in line first."""
+    rank = planted_traces.Rank()
+    train(rank, [4000] * 7)
+    path = rank.write(os.path.join(folder, "ahead.json.gz"))
+    for steps in ("1:7", "2:7", "3:4", "7"):
+        step, _, _ = predict(path, "--steps", steps)
+        expect(abs(step["walked_ns"] / step["measured_ns"] - 1) < 0.01, "steps", steps, step)
+
+
 with tempfile.TemporaryDirectory() as work:
+    test_queued_before(work)
     test_queued(work)
     test_choice(work)
     test_left_out(work)
