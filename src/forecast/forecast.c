@@ -353,10 +353,14 @@ double pace_analysis_step_ns(const pace_analysis *analysis, size_t first) {
     return most;
 }
 
+double pace_forecast_rank_measured_ns(const pace_forecast_rank *rank) {
+    return rank->steps_ns / (double)(rank->steps ? rank->steps : 1);
+}
+
 double pace_forecast_measured_ns(const pace_forecast *forecast) {
     double most = 0;
     PACE_ITEMS (const pace_forecast_rank, rank, &forecast->ranks)
-        most = fmax(most, rank->steps_ns / (double)(rank->steps ? rank->steps : 1));
+        most = fmax(most, pace_forecast_rank_measured_ns(rank));
     return most;
 }
 

@@ -15,7 +15,8 @@
 pace_status pace_forecast_of_analysis(pace_forecast *out, const pace_analysis *measured,
                                       const char *steps) PACE_MUST_CHECK;
 
-/** The mean step that was measured, of the slowest rank, ns; without steps its span. */
+/** The mean step that was measured, ns; without steps the trace's span. Of the slowest rank. */
+double pace_forecast_rank_measured_ns(const pace_forecast_rank *rank);
 double pace_forecast_measured_ns(const pace_forecast *forecast);
 
 /** What the replay misses of the recording, as a logarithm; 0 where first uses were left out of it, or nothing was

@@ -5,8 +5,8 @@
 #include "forecast/remedy_hints.h"
 #include "forecast/remedy_trial.h"
 #include "forecast/saving_bound.h"
+#include "insight/steps/typical_step.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,47 +44,18 @@ static bool has_too_many_lanes(const pace_analysis *analysis) {
     return false;
 }
 
-/* From the typical step on both sides the usual ones, as many as fit. */
-static void take_usual(size_t *first, size_t *count, const pace_spread *spread, size_t typical, size_t fit) {
-    size_t from = typical, until = typical + 1; /* behind the last */
-    while (until - from < fit) {
-        bool before = from > 0 && spread->notes.items[from - 1].verdict == PACE_STEP_USUAL;
-        bool after = until < spread->notes.count && spread->notes.items[until].verdict == PACE_STEP_USUAL;
-        if (!before && !after) break;
-        if (after) until++;
-        if (before && until - from < fit) from--;
-    }
-    *first = from;
-    *count = until - from;
-}
-
-static pace_status name_steps(trial *t, size_t first, size_t count) {
-    const pace_marks *marks = &t->ground.rank->marks;
-    char text[64];
-    pace_snprintf(text, sizeof text, "%" PRId64 ":%" PRId64,
-                  pace_mark_number(marks, &t->ground.rank->step.names, first),
-                  pace_mark_number(marks, &t->ground.rank->step.names, first + count - 1));
-    t->out->steps = pace_copy_text(text, strlen(text));
-    return t->out->steps ? PACE_OK : PACE_E_MEMORY;
-}
-
 /* All steps, unless some are unusual or the trace is large: then as many usual ones around the typical one as may be
  * walked. */
 static pace_status choose_steps(trial *t) {
     const pace_marks *marks = &t->ground.rank->marks;
-    size_t tasks = count_tasks(t->ground.analysis), steps = marks->items.count, first, count;
+    size_t tasks = count_tasks(t->ground.analysis), steps = marks->items.count;
     bool annotated = steps && marks->origin == PACE_MARKS_ANNOTATED;
     size_t alone = annotated ? tasks / steps : tasks, fit = (size_t)t->ground.catalog.most_tasks / (alone + 1);
     if (alone > (size_t)t->ground.catalog.most_alone || has_too_many_lanes(t->ground.analysis)) {
         t->out->outcome = PACE_REMEDIES_TOO_LARGE;
         return PACE_OK;
     }
-    if (!annotated || t->ground.critical->mark == SIZE_MAX) return PACE_OK;
-    pace_spread spread;
-    PACE_TRY(pace_spread_measure(&spread, t->ground.rank));
-    take_usual(&first, &count, &spread, t->ground.critical->mark, fit);
-    pace_spread_free(&spread);
-    return count < steps ? name_steps(t, first, count) : PACE_OK;
+    return pace_usual_steps_around(&t->out->steps, t->ground.rank, t->ground.critical->mark, fit);
 }
 
 /* --- the ground of all -------------------------------------------------------------------------------------------- */

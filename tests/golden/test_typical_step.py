@@ -80,6 +80,26 @@ def predict(path, *words):
     return document["step"], [us(row["step_ns"]) for row in document["scenarios"]], " ".join(document["notes"])
 
 
+def test_predicted(folder):
+    """A compiler runs for 3 s in the first of seven steps of 4 ms: a step whose kernels are twice as fast takes 2 ms, not a quarter of a second."""
+    rank = planted_traces.Rank()
+    with rank.annotate("ProfilerStep#1"):
+        rank.run("aten::addmm", 3e6)
+        rank.kernel("aten::addmm", 4000, name="ampere_sgemm_128x128_tn")
+    train(rank, [4000] * 6, first=2)
+    path = rank.write(os.path.join(folder, "compiles.json.gz"))
+    step, scenarios, notes = predict(path)
+    expect(step["steps"] == "2:7" and us(step["measured_ns"]) == 4000, "measured", step)
+    expect(abs(scenarios[0] - 4000) < 80 and abs(scenarios[1] - 2000) < 40, "as it is, and with kernels twice as fast", scenarios)
+    expect("steps 2:7" in notes, "the steps are named", notes)
+    step, scenarios, _ = predict(path, "--steps", "1:7")
+    expect(step["steps"] is None and us(step["measured_ns"]) > 3e6 / 7, "all that are asked for", step)
+    rank = planted_traces.Rank()
+    train(rank, [4000, 4000, 4000, 4300, 4000, 4000])
+    step, _, _ = predict(rank.write(os.path.join(folder, "alike.json.gz")))
+    expect(step["steps"] is None and abs(us(step["measured_ns"]) - 4051.5) < 0.01, "one longer step that moves the mean by 1 %", step)
+
+
 def test_queued_before(folder):
     """The host is steps ahead of the device: of whichever steps, replayed they take as long as they took, though work of others is in line first."""
     rank = planted_traces.Rank()
@@ -92,6 +112,7 @@ def test_queued_before(folder):
 
 with tempfile.TemporaryDirectory() as work:
     test_queued_before(work)
+    test_predicted(work)
     test_queued(work)
     test_choice(work)
     test_left_out(work)

@@ -1,5 +1,6 @@
 #include "ask/predict/predict_inputs.h"
 #include "base/text.h"
+#include "insight/steps/typical_step.h"
 #include "machine/device_resolve.h"
 #include "source/inputs.h"
 #include "source/traces/trace_formats.h"
@@ -13,9 +14,34 @@ void pace_predict_inputs_free(pace_predict_inputs *inputs) {
     if (inputs->is_measured) pace_analysis_free(&inputs->measured);
     pace_texts_free(&inputs->paths);
     pace_warnings_free(&inputs->warnings);
+    pace_free(inputs->steps);
 }
 
 /* --- traces ------------------------------------------------------------------------------------------------------ */
+
+static bool all_have(const pace_analysis *measured, const char *steps) {
+    const pace_step_choice choice = {.numbers = steps};
+    size_t first, count;
+    for (size_t i = 0; i < measured->traces.count; i++) {
+        const pace_rank *trace = measured->traces.items[i];
+        if (pace_step_choice_find(&first, &count, &choice, &trace->marks, &trace->step.names, trace->path) != PACE_OK)
+            return false;
+    }
+    return true;
+}
+
+/* The usual steps around the typical one, as analyze tries its remedies on; all where a rank lacks them. */
+static pace_status choose_usual(pace_predict_inputs *out) {
+    const pace_rank *rank = pace_rank_trace(pace_analysis_slowest(&out->measured));
+    pace_typical_step typical;
+    PACE_TRY(pace_typical_step_of(&typical, rank));
+    PACE_TRY(pace_usual_steps_around(&out->steps, rank, typical.mark, SIZE_MAX));
+    if (out->steps && !all_have(&out->measured, out->steps)) {
+        pace_free(out->steps);
+        out->steps = NULL;
+    }
+    return PACE_OK;
+}
 
 static pace_status read_traces(pace_predict_inputs *out, const char *const *inputs, size_t count,
                                const pace_predict_options *options) {
@@ -29,7 +55,8 @@ static pace_status read_traces(pace_predict_inputs *out, const char *const *inpu
         return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found a trace: %s", inputs[0]);
     PACE_TRY(pace_analysis_load(&out->measured, options->context->catalog, inputs, count, &reading));
     out->is_measured = true;
-    return pace_forecast_of_analysis(&out->forecast, &out->measured, NULL);
+    if (!options->steps.numbers && options->steps.skip == 0) PACE_TRY(choose_usual(out));
+    return pace_forecast_of_analysis(&out->forecast, &out->measured, out->steps);
 }
 
 /* --- steps without times ----------------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@ typedef struct {
     pace_texts paths;
     pace_warnings warnings;
     pace_forecast forecast;
+    char *steps;    /* the numbers of the measured steps that the forecast is of, "6:8"; NULL = all that were read */
     double samples; /* of a model: those of a rank's step; 0 = shapes tell */
 } pace_predict_inputs;
 

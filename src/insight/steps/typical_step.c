@@ -1,8 +1,13 @@
 #include "insight/steps/typical_step.h"
 
 #include "base/order.h"
+#include "base/print.h"
+#include "base/text.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     int64_t length_ns;
@@ -44,4 +49,50 @@ pace_status pace_typical_step_of(pace_typical_step *out, const pace_rank *rank) 
     pace_status status = pace_typical_step_find(out, rank, &spread);
     pace_spread_free(&spread);
     return status;
+}
+
+/* From the typical step on both sides the usual ones, as many as fit. */
+static void take_usual(size_t *first, size_t *count, const pace_spread *spread, size_t typical, size_t fit) {
+    size_t from = typical, until = typical + 1; /* behind the last */
+    while (until - from < fit) {
+        bool before = from > 0 && spread->notes.items[from - 1].verdict == PACE_STEP_USUAL;
+        bool after = until < spread->notes.count && spread->notes.items[until].verdict == PACE_STEP_USUAL;
+        if (!before && !after) break;
+        if (after) until++;
+        if (before && until - from < fit) from--;
+    }
+    *first = from;
+    *count = until - from;
+}
+
+/* Whether the mean of all steps is that of the usual ones, within the twentieth by which an unusual step is off. */
+static bool mean_is_usual(const pace_rank *rank, const pace_spread *spread) {
+    double all_ns = 0, usual_ns = 0, all = 0, usual = 0;
+    for (size_t i = 0; i < spread->notes.count; i++) {
+        double ns = (double)(rank->marks.items.items[i].to_ns - rank->marks.items.items[i].from_ns);
+        pace_step_verdict verdict = spread->notes.items[i].verdict;
+        if (verdict != PACE_STEP_EMPTY) all_ns += ns, all++;
+        if (verdict == PACE_STEP_USUAL) usual_ns += ns, usual++;
+    }
+    return usual > 0 && fabs(all_ns / all / (usual_ns / usual) - 1) * 20 <= 1;
+}
+
+static pace_status name_steps(char **out, const pace_rank *rank, size_t first, size_t last) {
+    char text[64];
+    pace_snprintf(text, sizeof text, "%" PRId64 ":%" PRId64, pace_mark_number(&rank->marks, &rank->step.names, first),
+                  pace_mark_number(&rank->marks, &rank->step.names, last));
+    *out = pace_copy_text(text, strlen(text));
+    return *out ? PACE_OK : PACE_E_MEMORY;
+}
+
+pace_status pace_usual_steps_around(char **out, const pace_rank *rank, size_t typical, size_t most) {
+    size_t first, count, steps = rank->marks.items.count;
+    *out = NULL;
+    if (steps == 0 || rank->marks.origin != PACE_MARKS_ANNOTATED || typical == SIZE_MAX) return PACE_OK;
+    pace_spread spread;
+    PACE_TRY(pace_spread_measure(&spread, rank));
+    bool whole = steps <= most && mean_is_usual(rank, &spread);
+    take_usual(&first, &count, &spread, typical, most);
+    pace_spread_free(&spread);
+    return !whole && count < steps ? name_steps(out, rank, first, first + count - 1) : PACE_OK;
 }

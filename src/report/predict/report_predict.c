@@ -84,7 +84,7 @@ static void put_scenarios(pace_node *root, const pace_prediction *p) {
 }
 
 static void put_measured(pace_node *root, const pace_prediction *p) {
-    double measured_s = pace_analysis_step_ns(&p->inputs.measured, 0) / 1e9, walked_s = p->results[0].step_s.median;
+    double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9, walked_s = p->results[0].step_s.median;
     double error = measured_s > 0 ? walked_s / measured_s - 1 : NAN;
     if (p->first_uses > 0)
         pace_node_sentence(
@@ -97,7 +97,13 @@ static void put_measured(pace_node *root, const pace_prediction *p) {
                            "The measured step takes %s; replayed from one figure per operator it takes %s (%s).",
                            pace_show_ns(pace_ns(measured_s)).text, pace_show_ns(pace_ns(walked_s)).text,
                            pace_show_change(error).text);
+    if (p->inputs.steps)
+        pace_node_note(root,
+                       "The measured step is the mean of the usual steps %s; warm-up, outliers and what lies beyond "
+                       "them are left out. --steps chooses others.",
+                       p->inputs.steps);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
+    pace_node_text(step, "steps", p->inputs.steps);
     pace_node_int(step, "measured_ns", pace_ns(measured_s));
     pace_node_int(step, "walked_ns", pace_ns(walked_s));
     pace_node_real(step, "walk_error", error);
@@ -111,7 +117,13 @@ static void put_predicted(pace_node *root, const pace_prediction *p) {
         pace_node_sentence(root, true, "The step would take %s (%s to %s) on %s.",
                            pace_show_ns(pace_ns(step_s->median)).text, pace_show_ns(pace_estimate_low_ns(*step_s)).text,
                            pace_show_ns(pace_estimate_high_ns(*step_s)).text, p->inputs.forecast.device->name);
+    if (p->inputs.steps)
+        pace_node_note(root,
+                       "The measured step is the mean of the usual steps %s; warm-up, outliers and what lies beyond "
+                       "them are left out. --steps chooses others.",
+                       p->inputs.steps);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
+    pace_node_text(step, "steps", p->inputs.steps);
     pace_node_int(step, "measured_ns", PACE_NO_INT);
     pace_node_int(step, "walked_ns", pace_ns(step_s->median / p->fit_factor - p->results[0].exchange.skew_s));
     pace_node_real(step, "walk_error", NAN);
@@ -207,7 +219,7 @@ static void put_ranks(pace_node *root, const pace_prediction *p) {
         pace_table_row(table);
         if (rank >= 0) pace_table_int(table, rank);
         else pace_table_none(table);
-        pace_table_int(table, llround(pace_mean_step_ns(p->inputs.measured.traces.items[i], 0)));
+        pace_table_int(table, llround(pace_forecast_rank_measured_ns(&p->inputs.forecast.ranks.items[i])));
         pace_table_int(table, llround(pace_mean_step_ns(walked->traces.items[i], 0)));
     }
 }
