@@ -102,9 +102,9 @@ static size_t first_of_window(const pace_value_history *h, const pace_history_op
 
 static pace_status compare(pace_value_history *h, const pace_history_options *options) {
     size_t begin = first_of_window(h, options), count = h->values.count - begin;
-    size_t last = options->last ? options->last : USUAL_LAST;
     pace_rank_test test;
-    h->last = last < count ? last : count ? 1 : 0;
+    h->asked = options->last ? options->last : USUAL_LAST;
+    h->last = h->asked < count ? h->asked : count ? 1 : 0;
     h->before = count - h->last;
     h->more = h->ratio = h->low = h->high = h->before_median = NAN;
     h->last_median = h->last ? median(h->values.items + begin + h->before, h->last) : NAN;

@@ -32,6 +32,7 @@ typedef struct {
     PACE_VEC(size_t) runs;
     PACE_VEC(double) values;
     size_t before, last; /* how many values are held against each other */
+    size_t asked;        /* how many of the last ones were to be; with no more values than these it is the last alone */
     double before_median, last_median;
     double more;             /* by what share the last median is more than that before; from nothing infinitely */
     double ratio, low, high; /* of the last median to that before; NAN = not known, or that before is not above 0 */

@@ -208,7 +208,13 @@ def test_too_few(folder):
             expect((answer["verdict"] == "too few") == few, last, count, answer["verdict"])
             if few:
                 expect("level" in answer and answer["level"]["since_run"] or "too few runs" in answer["summary"][0], answer["summary"])
-                expect(f"{last} need at least {before} before" in str(answer["notes"]), last, count, answer["notes"])
+                need = f"last {last} need at least {before} before them" if last > 1 else f"last one needs at least {before} before it"
+                expect(need in str(answer["notes"]), last, count, answer["notes"])
+    path = empty(folder, "two.sqlite")  # fewer than the three last ones: they are what will be compared once there are more
+    fill(path, [1e8, 2e8])
+    answer = history(path)
+    expect("the last 3 need at least 5 before them" in str(answer["notes"]), answer["notes"])
+    expect("The last run has 200.0 ms, the one before 100.0 ms (+100.0 %)" in answer["summary"][0], answer["summary"])
 
 
 def test_creeping(folder):

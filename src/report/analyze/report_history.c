@@ -105,6 +105,23 @@ static size_t enough_before(size_t last) {
     return before;
 }
 
+static void put_medians(pace_node *root, const view *v, const char *word, const char *since) {
+    const pace_value_history *h = &v->chosen;
+    char before[48] = "the one before", last[48] = "The last run has";
+    if (h->before > 1) pace_snprintf(before, sizeof before, "of the %zu before", h->before);
+    if (h->last > 1) pace_snprintf(last, sizeof last, "The median of the last %zu is", h->last);
+    pace_node_sentence(root, true, "%s: %s%s. %s %s, %s %s (%s).", v->series, word, since, last,
+                       show_value(h->path, h->last_median).text, before, show_value(h->path, h->before_median).text,
+                       show_more(h->more, 1).text);
+}
+
+static void note_too_few(pace_node *root, const pace_value_history *h) {
+    char need[48] = "the last one needs";
+    if (h->asked > 1) pace_snprintf(need, sizeof need, "the last %zu need", h->asked);
+    pace_node_note(root, "%zu runs are too few to tell a change from chance: %s at least %zu before %s.",
+                   h->before + h->last, need, enough_before(h->asked), h->asked > 1 ? "them" : "it");
+}
+
 static void put_answer(pace_node *root, const view *v) {
     const pace_value_history *h = &v->chosen;
     char since[32];
@@ -112,14 +129,9 @@ static void put_answer(pace_node *root, const view *v) {
         pace_node_sentence(root, true, "%s: one run of %s, no earlier run to compare with.", v->series, h->path);
         return;
     }
-    pace_shown before = show_value(h->path, h->before_median), last = show_value(h->path, h->last_median);
     const char *word = word_of(since, h);
-    pace_node_sentence(root, true, "%s: %s%s. The median of the last %zu is %s, of the %zu before %s (%s).", v->series,
-                       word, since, h->last, last.text, h->before, before.text, show_more(h->more, 1).text);
-    if (h->verdict == PACE_CHANGE_TOO_FEW || h->verdict == PACE_CHANGE_UNKNOWN)
-        pace_node_note(root,
-                       "%zu and %zu runs are too few to tell a change from chance: %zu need at least %zu before them.",
-                       h->before, h->last, h->last, enough_before(h->last));
+    put_medians(root, v, word, since);
+    if (h->verdict == PACE_CHANGE_TOO_FEW || h->verdict == PACE_CHANGE_UNKNOWN) note_too_few(root, h);
     else pace_node_note(root, "Rank-sum test (Mann-Whitney): p = %.2g; below 0.05 counts as a change.", h->p);
 }
 
