@@ -50,6 +50,17 @@ def check_collectives(name, drawn, answer):
     expect(len(re.findall("<circle ", drawn)) == len(wanted), name, "a dot for each collective and size")
 
 
+def check_bars(name, page, answer):
+    """The bars of stages and that of all of them are drawn on one scale: a bar is as wide as its share of the step."""
+    bars = re.search(r'<div class="bars">(.*?)</div>\n</div>', page, re.S)[1]
+    widths = {label: sum(map(float, re.findall(r'<rect x="[-\d.]+%" width="([\d.]+)%"', drawn)))
+              for label, drawn in re.findall(r'aria-label="([^"]*)">(.*?)</svg>', bars, re.S)}
+    total = sum(sum(row.values()) for row in answer["matrix"].values())
+    for stage, row in answer["matrix"].items():
+        expect(abs(widths.get(stage, 0) - 100 * sum(row.values()) / total) < 0.5, name, stage, widths)
+    expect(abs(widths.get("total", 100) - 100) < 0.5, name, widths)
+
+
 CHECKS = {"Kinds of work under the device's roofline": check_roofline, "Device time by module, each below the one around it": check_boxes,
           "Bandwidth of collectives by their size": check_collectives}
 seen = set()
@@ -59,8 +70,10 @@ for name, path in recordings().items():
             page = os.path.join(folder, "a.html")
             expect(run("analyze", path, "-o", page)[0] == 0, name)
             with open(page) as file:
-                drawn = pictures(file.read())
-        answer = analyze(path)
+                text = file.read()
+        drawn, answer = pictures(text), analyze(path)
+        if len([row for row in answer["matrix"].values() if any(row.values())]) > 1:
+            check_bars(name, text, answer)
         for title, check in CHECKS.items():
             if title in drawn:
                 seen.add(title)

@@ -251,7 +251,8 @@ static pace_status write_bars(page_out *page, const pace_held_matrix *matrix, co
     bar b = {.matrix = matrix, .classes = classes};
     double reach = 0;
     double room = pace_matrix_signed(matrix) ? 50 : 100;
-    for (b.row = 0; b.row < matrix->rows.count; b.row++) reach = fmax(reach, bar_reach(&b));
+    bool has_total = matrix->rows.count > 1; /* the row behind the last */
+    for (b.row = 0; b.row < matrix->rows.count + has_total; b.row++) reach = fmax(reach, bar_reach(&b));
     reach = matrix->whole_ns > 0 ? (double)matrix->whole_ns : reach;
     b.base = 100 - room;
     b.per_ns = reach > 0 ? room / reach : 0;
@@ -264,11 +265,8 @@ static pace_status write_bars(page_out *page, const pace_held_matrix *matrix, co
         write_bar(page, &b, "");
         pace_free(label);
     }
-    reach = matrix->whole_ns > 0 ? (double)matrix->whole_ns : bar_reach(&b);
     b.name = "total";
-    b.per_ns = reach > 0 ? room / reach : 0;
-    const char *css = matrix->whole_ns > 0 ? " class=\"total\"" : " class=\"total\" title=\"on a scale of its own\"";
-    if (matrix->rows.count > 1) write_bar(page, &b, css);
+    if (has_total) write_bar(page, &b, " class=\"total\"");
     put(page, "</div>\n");
     return PACE_OK;
 }
