@@ -44,8 +44,7 @@ static bool has_too_many_lanes(const pace_analysis *analysis) {
     return false;
 }
 
-/* All steps, unless some are unusual or the trace is large: then as many usual ones around the typical one as may be
- * walked. */
+/* All steps that repeat; of a large trace as many around the typical one as may be walked. */
 static pace_status choose_steps(trial *t) {
     const pace_marks *marks = &t->ground.rank->marks;
     size_t tasks = count_tasks(t->ground.analysis), steps = marks->items.count;
@@ -55,7 +54,7 @@ static pace_status choose_steps(trial *t) {
         t->out->outcome = PACE_REMEDIES_TOO_LARGE;
         return PACE_OK;
     }
-    return pace_usual_steps_around(&t->out->steps, t->ground.rank, t->ground.critical->mark, fit);
+    return pace_repeating_steps(&t->out->steps, t->ground.rank, t->ground.critical->mark, fit);
 }
 
 /* --- the ground of all -------------------------------------------------------------------------------------------- */

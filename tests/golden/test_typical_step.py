@@ -94,6 +94,19 @@ def test_predicted(folder):
     expect("steps 2:7" in notes, "the steps are named", notes)
     step, scenarios, _ = predict(path, "--steps", "1:7")
     expect(step["steps"] is None and us(step["measured_ns"]) > 3e6 / 7, "all that are asked for", step)
+    rank = planted_traces.Rank()  # gradients of four micro-batches, each a step of the profiler's; the last update ends behind the last step
+    for number in range(1, 17):
+        train(rank, [4000], first=number)
+        if number % 4 == 0:
+            planted_traces.update(rank, 2000)
+    step, _, notes = predict(rank.write(os.path.join(folder, "accumulates.json.gz")))
+    expect(step["steps"] is None and abs(us(step["measured_ns"]) - 4375) < 45 and "takes 4.0" in notes, "with the updates", step, notes)
+    rank = planted_traces.Rank()
+    for number in range(1, 9):
+        rank.work(50000 if number == 5 else 0)
+        train(rank, [4000], first=number)
+    step, _, _ = predict(rank.write(os.path.join(folder, "pauses.json.gz")))
+    expect(step["steps"] in ("1:4", "6:8") and abs(us(step["measured_ns"]) - 4000) < 40, "without the only pause", step)
     rank = planted_traces.Rank()
     train(rank, [4000, 4000, 4000, 4300, 4000, 4000])
     step, _, _ = predict(rank.write(os.path.join(folder, "alike.json.gz")))

@@ -30,12 +30,12 @@ static bool all_have(const pace_analysis *measured, const char *steps) {
     return true;
 }
 
-/* The usual steps around the typical one, as analyze tries its remedies on; all where a rank lacks them. */
-static pace_status choose_usual(pace_predict_inputs *out) {
+/* Those that analyze tries its remedies on; all where a rank lacks them. */
+static pace_status choose_repeating(pace_predict_inputs *out) {
     const pace_rank *rank = pace_rank_trace(pace_analysis_slowest(&out->measured));
     pace_typical_step typical;
     PACE_TRY(pace_typical_step_of(&typical, rank));
-    PACE_TRY(pace_usual_steps_around(&out->steps, rank, typical.mark, SIZE_MAX));
+    PACE_TRY(pace_repeating_steps(&out->steps, rank, typical.mark, SIZE_MAX));
     if (out->steps && !all_have(&out->measured, out->steps)) {
         pace_free(out->steps);
         out->steps = NULL;
@@ -55,7 +55,7 @@ static pace_status read_traces(pace_predict_inputs *out, const char *const *inpu
         return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found a trace: %s", inputs[0]);
     PACE_TRY(pace_analysis_load(&out->measured, options->context->catalog, inputs, count, &reading));
     out->is_measured = true;
-    if (!options->steps.numbers && options->steps.skip == 0) PACE_TRY(choose_usual(out));
+    if (!options->steps.numbers && options->steps.skip == 0) PACE_TRY(choose_repeating(out));
     return pace_forecast_of_analysis(&out->forecast, &out->measured, out->steps);
 }
 

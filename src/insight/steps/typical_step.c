@@ -51,12 +51,26 @@ pace_status pace_typical_step_of(pace_typical_step *out, const pace_rank *rank) 
     return status;
 }
 
-/* From the typical step on both sides the usual ones, as many as fit. */
-static void take_usual(size_t *first, size_t *count, const pace_spread *spread, size_t typical, size_t fit) {
-    size_t from = typical, until = typical + 1; /* behind the last */
+/* Whether a step stands for those that repeat. Warm-up does not, nor does one that waited, alone among all: a pause. What
+ * comes twice, or is work (an update every few steps, an evaluation), is part of the run. */
+static bool repeats(const pace_spread *spread, size_t at, size_t outliers) {
+    const pace_step_note *note = &spread->notes.items[at];
+    bool paused = note->verdict == PACE_STEP_OUTLIER && outliers == 1 && note->resource >= PACE_IDLE_HOST;
+    return note->verdict != PACE_STEP_WARM_UP && note->verdict != PACE_STEP_EMPTY && !paused;
+}
+
+static size_t count_outliers(const pace_spread *spread) {
+    size_t count = 0;
+    PACE_ITEMS (const pace_step_note, note, &spread->notes) count += note->verdict == PACE_STEP_OUTLIER;
+    return count;
+}
+
+/* From the typical step on both sides those that repeat, as many as fit. */
+static void take_around(size_t *first, size_t *count, const pace_spread *spread, size_t typical, size_t fit) {
+    size_t from = typical, until = typical + 1, outliers = count_outliers(spread); /* behind the last */
     while (until - from < fit) {
-        bool before = from > 0 && spread->notes.items[from - 1].verdict == PACE_STEP_USUAL;
-        bool after = until < spread->notes.count && spread->notes.items[until].verdict == PACE_STEP_USUAL;
+        bool before = from > 0 && repeats(spread, from - 1, outliers);
+        bool after = until < spread->notes.count && repeats(spread, until, outliers);
         if (!before && !after) break;
         if (after) until++;
         if (before && until - from < fit) from--;
@@ -65,16 +79,16 @@ static void take_usual(size_t *first, size_t *count, const pace_spread *spread, 
     *count = until - from;
 }
 
-/* Whether the mean of all steps is that of the usual ones, within the twentieth by which an unusual step is off. */
-static bool mean_is_usual(const pace_rank *rank, const pace_spread *spread) {
-    double all_ns = 0, usual_ns = 0, all = 0, usual = 0;
+/* Whether the mean of all steps is that of those that repeat, within the twentieth by which an unusual step is off. */
+static bool mean_repeats(const pace_rank *rank, const pace_spread *spread) {
+    double all_ns = 0, own_ns = 0, all = 0, own = 0;
+    size_t outliers = count_outliers(spread);
     for (size_t i = 0; i < spread->notes.count; i++) {
         double ns = (double)(rank->marks.items.items[i].to_ns - rank->marks.items.items[i].from_ns);
-        pace_step_verdict verdict = spread->notes.items[i].verdict;
-        if (verdict != PACE_STEP_EMPTY) all_ns += ns, all++;
-        if (verdict == PACE_STEP_USUAL) usual_ns += ns, usual++;
+        if (ns > 0) all_ns += ns, all++;
+        if (repeats(spread, i, outliers)) own_ns += ns, own++;
     }
-    return usual > 0 && fabs(all_ns / all / (usual_ns / usual) - 1) * 20 <= 1;
+    return own > 0 && fabs(all_ns / all / (own_ns / own) - 1) * 20 <= 1;
 }
 
 static pace_status name_steps(char **out, const pace_rank *rank, size_t first, size_t last) {
@@ -85,14 +99,14 @@ static pace_status name_steps(char **out, const pace_rank *rank, size_t first, s
     return *out ? PACE_OK : PACE_E_MEMORY;
 }
 
-pace_status pace_usual_steps_around(char **out, const pace_rank *rank, size_t typical, size_t most) {
+pace_status pace_repeating_steps(char **out, const pace_rank *rank, size_t typical, size_t most) {
     size_t first, count, steps = rank->marks.items.count;
     *out = NULL;
     if (steps == 0 || rank->marks.origin != PACE_MARKS_ANNOTATED || typical == SIZE_MAX) return PACE_OK;
     pace_spread spread;
     PACE_TRY(pace_spread_measure(&spread, rank));
-    bool whole = steps <= most && mean_is_usual(rank, &spread);
-    take_usual(&first, &count, &spread, typical, most);
+    bool whole = steps <= most && mean_repeats(rank, &spread);
+    take_around(&first, &count, &spread, typical, most);
     pace_spread_free(&spread);
     return !whole && count < steps ? name_steps(out, rank, first, first + count - 1) : PACE_OK;
 }

@@ -19,7 +19,7 @@ pace_status pace_typical_step_find(pace_typical_step *out, const pace_rank *rank
 /** The same where the spread is of no other use. */
 pace_status pace_typical_step_of(pace_typical_step *out, const pace_rank *rank) PACE_MUST_CHECK;
 
-/** The usual steps on both sides of the typical one, at most so many, as --steps names them: "6:8". *out is the caller's
- * to free; NULL = all steps: they are no more, and their mean is that of the usual ones within 5 %, or none is annotated.
- */
-pace_status pace_usual_steps_around(char **out, const pace_rank *rank, size_t typical, size_t most) PACE_MUST_CHECK;
+/** The steps around the typical one that stand for those that repeat, at most so many, as --steps names them: "6:8". Of
+ * an annotated trace warm-up and a lone pause are left out. *out is the caller's to free; NULL = all steps: they are no
+ * more, and their mean is that of those that repeat within 5 %. */
+pace_status pace_repeating_steps(char **out, const pace_rank *rank, size_t typical, size_t most) PACE_MUST_CHECK;

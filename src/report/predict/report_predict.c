@@ -83,6 +83,27 @@ static void put_scenarios(pace_node *root, const pace_prediction *p) {
                        : "");
 }
 
+/* Which steps the measured one is the mean of, where that is not what analyze calls a step. */
+static pace_status note_steps(pace_node *root, const pace_prediction *p) {
+    enum { LITTLE_PERCENT = 5 };
+    pace_typical_step typical;
+    if (p->inputs.steps)
+        pace_node_note(
+            root,
+            "The measured step is the mean of steps %s: warm-up, a lone pause and what lies beyond them are left "
+            "out. --steps chooses others.",
+            p->inputs.steps);
+    if (p->inputs.steps) return PACE_OK;
+    PACE_TRY(pace_typical_step_of(&typical, pace_analysis_slowest(&p->inputs.measured)));
+    double typical_s = (double)(typical.to_ns - typical.from_ns) / 1e9;
+    double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9;
+    if (typical.mark != SIZE_MAX && fabs(measured_s / typical_s - 1) * 100 > LITTLE_PERCENT)
+        pace_node_note(
+            root, "The measured step is the mean of all steps; the typical one, of which analyze speaks, takes %s.",
+            pace_show_ns(pace_ns(typical_s)).text);
+    return PACE_OK;
+}
+
 static void put_measured(pace_node *root, const pace_prediction *p) {
     double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9, walked_s = p->results[0].step_s.median;
     double error = measured_s > 0 ? walked_s / measured_s - 1 : NAN;
@@ -97,11 +118,6 @@ static void put_measured(pace_node *root, const pace_prediction *p) {
                            "The measured step takes %s; replayed from one figure per operator it takes %s (%s).",
                            pace_show_ns(pace_ns(measured_s)).text, pace_show_ns(pace_ns(walked_s)).text,
                            pace_show_change(error).text);
-    if (p->inputs.steps)
-        pace_node_note(root,
-                       "The measured step is the mean of the usual steps %s; warm-up, outliers and what lies beyond "
-                       "them are left out. --steps chooses others.",
-                       p->inputs.steps);
     pace_node *step = pace_node_object(root, "step", NULL, PACE_FOR_JSON);
     pace_node_text(step, "steps", p->inputs.steps);
     pace_node_int(step, "measured_ns", pace_ns(measured_s));
@@ -375,6 +391,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     if (p->is_model && !p->step.asked.device->is_cpu) PACE_TRY(pace_put_fit(report, &p->step));
     PACE_TRY(pace_put_what_if_fit(report, p, options->context));
     put_headline(root, p);
+    if (p->inputs.is_measured) PACE_TRY(note_steps(root, p));
     if (p->is_model) pace_say_found(report, p->step.asked.model, &p->step.asked.config);
     pace_put_step_values(report, p->results[0].step_s);
     if (p->is_model && !p->step.asked.device->is_cpu)
