@@ -255,6 +255,11 @@ static pace_status find_hint(pace_remedy_hint *out, const trial *t, const pace_l
     return PACE_OK;
 }
 
+bool pace_remedies_want_later_steps(const pace_remedies *remedies) {
+    return remedies->outcome == PACE_REMEDIES_REPLAY_OFF && remedies->why &&
+           remedies->replayed_s < 0.5 * remedies->measured_s;
+}
+
 pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis, const pace_critical *critical,
                               const pace_rank *rank) {
     pace_remedies remedies = {0};
@@ -269,7 +274,8 @@ pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis,
     if (status == PACE_OK && (lead.evidence.lacks != PACE_EVIDENCE_WHOLE || lead.resource == PACE_ADVICES))
         remedies.outcome = PACE_REMEDIES_NO_EVIDENCE;
     else if (status == PACE_OK) status = try_here(&t, rank);
-    if (status == PACE_OK && remedies.outcome != PACE_REMEDIES_NO_EVIDENCE)
+    if (status == PACE_OK && remedies.outcome != PACE_REMEDIES_NO_EVIDENCE &&
+        !pace_remedies_want_later_steps(&remedies))
         status = find_hint(&remedies.hint, &t, &lead);
     free_trial(&t);
     return PACE_GIVE(out, remedies, status, pace_remedies_free(&remedies));

@@ -33,6 +33,9 @@ typedef struct {
  * is none. *on_lead tells which. */
 const pace_remedy *pace_remedies_first(bool *on_lead, const pace_remedies *remedies, const pace_lead *lead);
 
+/** Whether first uses take most of what was recorded: then other steps are to be recorded before anything else. */
+bool pace_remedies_want_later_steps(const pace_remedies *remedies);
+
 /** Tries what may help the step that a path was found for; the names in it are the analysis'. Errors: those of reading
  * the catalogue, and of memory; a remedy that cannot be tried is counted as refused. */
 pace_status pace_remedies_try(pace_remedies *out, const pace_analysis *analysis, const pace_critical *critical,

@@ -205,14 +205,16 @@ static void put_nothing(pace_node *root, const pace_remedies *remedies) {
                            "them with 'paceline predict'.");
         break;
     case PACE_REMEDIES_REPLAY_OFF:
-        if (remedies->why)
+        if (remedies->why) {
             pace_node_sentence(root, true,
                                "No remedy was tried: %s, which a repeated step does not make; without them it takes %s "
-                               "instead of %s. Record steps behind warm-up ones: torch.profiler.schedule(wait=1, "
-                               "warmup=1, active=3).",
+                               "instead of %s.",
                                remedies->why, pace_show_ns(pace_ns(remedies->replayed_s)).text,
                                pace_show_ns(pace_ns(remedies->measured_s)).text);
-        else
+            pace_node_sentence(root, true,
+                               "%s steps behind warm-up ones, torch.profiler.schedule(wait=1, warmup=1, active=3).",
+                               pace_remedies_want_later_steps(remedies) ? "Next: record" : "Record");
+        } else
             pace_node_sentence(
                 root, true,
                 "No remedy was tried: replayed from one figure for each operator, the step takes %s instead "
@@ -234,7 +236,8 @@ void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_le
     char of[80] = "", why[120] = "Next";
     if (lead->first_use.name) put_first_use(root, &lead->first_use);
     else if (!first) put_nothing(root, remedies);
-    bool untried = !lead->first_use.name && put_untried(root, remedies, lead, first);
+    bool later = lead->first_use.name || pace_remedies_want_later_steps(remedies);
+    bool untried = !later && put_untried(root, remedies, lead, first);
     if (!first || lead->first_use.name) return;
     if (untried) pace_snprintf(why, sizeof why, "Then");
     else if (lead->of_long_steps) pace_snprintf(why, sizeof why, "Next, for the usual steps");
