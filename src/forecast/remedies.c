@@ -208,8 +208,10 @@ static pace_status note_first_uses(pace_remedies *out, const pace_forecast *fore
     for (size_t i = 0; i < forecast->ranks.count && !out->why; i++) {
         const pace_forecast_rank *rank = &forecast->ranks.items[i];
         if (rank->first_uses.count == 0) continue;
-        pace_snprintf(text, sizeof text, "%zu first uses, such as '%.80s', are in the recording",
-                      rank->first_uses.count, pace_names_text(&rank->graph.names, rank->first_uses.longest));
+        bool one = rank->first_uses.count == 1;
+        pace_snprintf(text, sizeof text, "%zu first use%s, %s'%.80s', %s in the recording", rank->first_uses.count,
+                      one ? "" : "s", one ? "" : "such as ",
+                      pace_names_text(&rank->graph.names, rank->first_uses.longest), one ? "is" : "are");
         out->why = pace_copy_text(text, strlen(text));
         if (!out->why) return PACE_E_MEMORY;
     }

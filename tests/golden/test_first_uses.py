@@ -50,6 +50,8 @@ with tempfile.TemporaryDirectory() as folder:
     answer, codes = predict(folder, trace(False))
     usual_s = OPERATORS * (USUAL_US + 5) * 1e-6
     expect("first_uses" in codes, "first uses are told", codes)
+    said = " ".join([*answer["summary"], *(warning["text"] for warning in answer["warnings"])])
+    expect("1 first use, aten::conv2d, took 3 s" in said and "without 1 first use, which" in said, "one is one", said)
     expect(abs(answer["values"]["step.median_s"] / usual_s - 1) < 0.03, "without the first", answer["values"], usual_s)
     tried = ask("analyze", folder, trace(False, first=20))["remedies_tried"]
     expect(tried["outcome"] == "replay_differs" and "'aten::conv2d'" in tried["why"], "why no remedy is tried", tried)

@@ -229,12 +229,14 @@ static void move_to_answer(pace_prediction *p) {
 static pace_status warn_of_first_uses(pace_prediction *p) {
     PACE_ITEMS (const pace_forecast_rank, rank, &p->inputs.forecast.ranks) {
         if (rank->first_uses.count == 0) continue;
+        bool one = rank->first_uses.count == 1;
         PACE_TRY(
             pace_warn(&p->inputs.warnings, PACE_WARN_FIRST_USES, rank->name,
-                      "%zu first uses, such as %.80s, took %.4g s: a step that is repeated does not make them, and "
-                      "they were left out",
-                      rank->first_uses.count, pace_names_text(&rank->graph.names, rank->first_uses.longest),
-                      rank->first_uses.total_ns * 1e-9));
+                      "%zu first use%s, %s%.80s, took %.4g s: a step that is repeated does not make %s, and %s left "
+                      "out",
+                      rank->first_uses.count, one ? "" : "s", one ? "" : "such as ",
+                      pace_names_text(&rank->graph.names, rank->first_uses.longest), rank->first_uses.total_ns * 1e-9,
+                      one ? "it" : "them", one ? "it was" : "they were"));
         p->first_uses += rank->first_uses.count;
     }
     return PACE_OK;

@@ -110,9 +110,10 @@ static void put_measured(pace_node *root, const pace_prediction *p) {
     if (p->first_uses > 0)
         pace_node_sentence(
             root, true,
-            "The device's part of the trace takes %s as recorded; replayed without %zu first uses, which a "
+            "The device's part of the trace takes %s as recorded; replayed without %zu first use%s, which a "
             "repeated step does not make, all of it takes %s.",
-            pace_show_ns(pace_ns(measured_s)).text, p->first_uses, pace_show_ns(pace_ns(walked_s)).text);
+            pace_show_ns(pace_ns(measured_s)).text, p->first_uses, p->first_uses == 1 ? "" : "s",
+            pace_show_ns(pace_ns(walked_s)).text);
     else
         pace_node_sentence(root, true,
                            "The measured step takes %s; replayed from one figure per operator it takes %s (%s).",
