@@ -185,6 +185,19 @@ def test_named_within_the_cell(folder):
     expect("most of all operators aten::add (+300.0 \u00b5s a step)" in said and "(+300.0 \u00b5s)" in said, said)
 
 
+def test_level_within_a_side(folder):
+    """The clocks of B sink in the middle of it: the steps of both do not differ more than by chance, for half of B is as A, and B says why."""
+    paths = []
+    for side, count, later in (("steady", 6, 400), ("sinks", 8, 560)):
+        rank = Rank()
+        steps(rank, count, lambda rank, number, later=later: [rank.kernel("aten::mm", later if number > 4 else 400, name="ampere_sgemm") for _ in range(20)])
+        paths.append(rank.write(os.path.join(folder, side + ".json")))
+    answer = compare(*paths)
+    expect(answer["verdict"] == "within the spread", answer["verdict"])
+    levels = [line for line in answer["summary"] if "on a step takes" in line]
+    expect(len(levels) == 1 and levels[0].startswith("B: From ProfilerStep#5 on a step takes 11.20 ms, before 8.0") and "throttled" in levels[0], levels)
+
+
 def said_of(name, words=()):
     folder = os.path.join(SOURCE, "tests", "data", "remedies", name + "-")
     return " ".join(compare(folder + "before.json.gz", folder + "after.json.gz", *words)["summary"])
@@ -222,7 +235,7 @@ def test_unlike_sides(folder):
 
 
 for test in (test_collectives, test_without_metadata, test_host_operator, test_missing_ranks, test_eager_against_compiled, test_host_alone,
-             test_named_within_the_cell, test_unlike_sides):
+             test_named_within_the_cell, test_level_within_a_side, test_unlike_sides):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

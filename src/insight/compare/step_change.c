@@ -42,6 +42,7 @@ static pace_status find_side(pace_step_side *side, const pace_rank *rank, bool o
     if (status == PACE_OK && own)
         side->waits_ns = pace_matrix_columns(&side->typical.matrix, PACE_IDLE_RANK, PACE_IDLE_RANK);
     if (status == PACE_OK) status = take_steps(side, &spread, own);
+    if (status == PACE_OK) status = pace_step_shift_find(&side->shift, rank, &spread);
     pace_spread_free(&spread);
     return status;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/rank_test.h"
+#include "insight/compare/step_series.h"
 #include "insight/steps/typical_step.h"
 
 typedef enum {
@@ -28,6 +29,7 @@ typedef struct {
     double spread;          /* a robust standard deviation, relative */
     int64_t from_ns, to_ns; /* all its steps */
     size_t steps;           /* that did work, within them; 0 = the trace has no steps */
+    pace_step_shift shift;  /* of its own steps: from which on all take longer, or less */
     bool broken;            /* it has none because the file breaks off in them */
 } pace_step_side;
 

@@ -40,6 +40,9 @@ pace_status pace_put_json_matrices(pace_node *item, const pace_rank *rank) PACE_
 pace_status pace_put_insights(pace_node *root, pace_analysis *analysis, const pace_rank *rank,
                               const pace_typical_step *typical, const pace_analyze_options *options) PACE_MUST_CHECK;
 
+/** From which step on all take longer, or less; nothing where none is. `side`: what the sentence begins with. */
+void pace_put_step_shift(pace_node *root, const char *side, const pace_step_shift *shift, const pace_rank *rank);
+
 /** What saves most, what stands behind it, and what to do next: the sentences that lead. `remedies` NULL = none was
  * tried. */
 pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const pace_analysis *analysis,

@@ -365,6 +365,8 @@ static pace_status put_answer(pace_report *report, size_t *missed, const pair *o
     put_figures(report, change);
     if (!same_ranks(of)) put_missing(root, change, of);
     put_other_ranks(root, change, of);
+    pace_put_step_shift(root, "A: ", &change->a.shift, change->a.rank);
+    pace_put_step_shift(root, "B: ", &change->b.shift, change->b.rank);
     put_which(root, "A", of->a, change->a.rank);
     put_which(root, "B", of->b, change->b.rank);
     PACE_TRY(pace_put_unlike(root, &alike, change, of->a, of->b, options->reading.context->catalog));

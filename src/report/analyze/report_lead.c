@@ -53,12 +53,11 @@ static void mention_long_steps(pace_node *root, const pace_lead *lead, const pac
         label_of(rank, s->worst), pace_resource_words(s->resource));
 }
 
-static void put_shift(pace_node *root, const pace_lead *lead, const pace_rank *rank) {
-    const pace_step_shift *s = &lead->shift;
+void pace_put_step_shift(pace_node *root, const char *side, const pace_step_shift *s, const pace_rank *rank) {
     if (!s->found) return;
     bool same = s->kernels_after < 1.02 * s->kernels_before && s->kernels_before < 1.02 * s->kernels_after;
     bool work = s->resource == PACE_COMPUTE_BOUND || s->resource == PACE_MEMORY_BOUND;
-    pace_node_sentence(root, true, "From %.40s on a step takes %s, before %s (x%.2f): %s %s %s a step%s.",
+    pace_node_sentence(root, true, "%sFrom %.40s on a step takes %s, before %s (x%.2f): %s %s %s a step%s.", side,
                        label_of(rank, s->mark), pace_show_ns(s->after_ns).text, pace_show_ns(s->before_ns).text,
                        (double)s->after_ns / (double)s->before_ns, pace_resource_words(s->resource),
                        s->resource_ns > 0 ? "take more," : "take less,", pace_show_ns(llabs(s->resource_ns)).text,
@@ -258,7 +257,7 @@ pace_status pace_put_lead(pace_node *root, const pace_critical *critical, const 
     put_meanwhile(root, &lead.meanwhile);
     put_rank(root, &lead, analysis);
     mention_long_steps(root, &lead, rank);
-    put_shift(root, &lead, rank);
+    pace_put_step_shift(root, "", &lead.shift, rank);
     put_late(root, &lead, analysis);
     put_unlike(root, &lead);
     if (remedies) pace_put_next(root, remedies, &lead, analysis);
