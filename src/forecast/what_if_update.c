@@ -1,15 +1,23 @@
 /* One kernel a step for the optimizer's update: each parameter's element-wise kernels, and those of all parameters. */
+#include "cost/optimizer_line.h"
 #include "forecast/tensor_roles.h"
 #include "forecast/what_ifs.h"
 #include "step/op_edit.h"
 
 #include <stddef.h>
 
-/* The optimizer's step around a node: the outermost annotation that is of the update; PACE_NO_NODE = none. */
+/* An annotation of the update; the profiler of PyTorch 1.8 to 1.10 writes those of the framework as operators. */
+static bool marks_update(const pace_graph *graph, uint32_t number) {
+    const pace_graph_node *node = &graph->nodes.items[number];
+    if (node->kind == PACE_TASK_ANNOTATION) return pace_node_updates(graph, number);
+    return node->kind == PACE_TASK_OP && pace_is_optimizer_step(pace_names_text(&graph->names, node->name));
+}
+
+/* The outermost mark of the optimizer's step around a node; PACE_NO_NODE = none. */
 static uint32_t update_of(const pace_graph *graph, uint32_t node) {
     uint32_t found = PACE_NO_NODE;
     for (; node != PACE_NO_NODE; node = graph->nodes.items[node].parent)
-        if (graph->nodes.items[node].kind == PACE_TASK_ANNOTATION && pace_node_updates(graph, node)) found = node;
+        if (marks_update(graph, node)) found = node;
     return found;
 }
 
