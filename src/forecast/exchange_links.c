@@ -89,12 +89,12 @@ double pace_link_explained_ns(const pace_graph_exchange *exchange, double measur
 }
 
 bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, pace_link_prices *prices,
-                       const pace_link_case *then) {
+                       pace_link_prices *there, const pace_link_case *then) {
     const pace_graph_exchange *exchange = pace_graph_exchange_of(&variant->graph, launch);
     pace_estimate now_ns, then_ns;
     pace_link_case now = {exchange->bytes, 1, PACE_ANY};
     if (!(measured_ns > 0) || !pace_link_price(&now_ns, prices, &variant->graph, exchange, &now) ||
-        !pace_link_price(&then_ns, prices, &variant->graph, exchange, then))
+        !pace_link_price(&then_ns, there, &variant->graph, exchange, then))
         return false;
     double explained = pace_link_explained_ns(exchange, measured_ns, now_ns.median),
            change = explained * (then_ns.median / now_ns.median - 1);
@@ -102,4 +102,34 @@ bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_n
     variant->launches[launch].more *= more;
     pace_variant_assume(variant, launch, PACE_DOUBT_NETWORK, then_ns.spread * fabs(change) / (measured_ns + change));
     return true;
+}
+
+/* --- to another machine ------------------------------------------------------------------------------------------- */
+
+static void move_rank(const pace_editing *e, size_t rank, pace_link_prices *here, pace_link_prices *there) {
+    pace_variant *variant = &e->variants[rank];
+    for (uint32_t i = 0; i < variant->graph.launches.count; i++) {
+        const pace_graph_exchange *exchange = pace_graph_exchange_of(&variant->graph, i);
+        if (!exchange) continue;
+        const pace_link_case as_it_is = {exchange->bytes, 1, PACE_ANY};
+        double measured_ns = e->ranks[rank].measured_ns[variant->launches[i].part];
+        e->edits->moved_exchanges += pace_link_reprice(variant, i, measured_ns, here, there, &as_it_is);
+    }
+}
+
+bool pace_links_may_move(const pace_forecast *forecast, const pace_scenario *scenario) {
+    return forecast->measured && scenario->device && scenario->has_exchange;
+}
+
+pace_status pace_links_move(pace_editing *e) {
+    const pace_analysis *measured = e->forecast->measured;
+    if (!pace_links_may_move(e->forecast, e->scenario)) return PACE_OK;
+    const pace_rank *rank = pace_rank_trace(pace_analysis_slowest(measured));
+    pace_link_prices here = {.catalog = e->forecast->catalog}, there = here;
+    PACE_TRY(pace_link_machine_choose(&here.links, rank, pace_asked_machine(measured), here.catalog));
+    PACE_TRY(pace_link_machine_choose(&there.links, rank, &e->scenario->machine, there.catalog));
+    bool named_here = strcmp(here.links.machine.device, there.links.machine.device) == 0;
+    if (here.links.machine.devices == 0 || named_here) return PACE_OK;
+    for (size_t r = 0; r < e->count; r++) move_rank(e, r, &here, &there);
+    return PACE_OK;
 }

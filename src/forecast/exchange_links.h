@@ -45,7 +45,15 @@ bool pace_link_price(pace_estimate *out_ns, pace_link_prices *prices, const pace
  * last arrival on, all of it; else what the links explain. */
 double pace_link_explained_ns(const pace_graph_exchange *exchange, double measured_ns, double price_ns);
 
-/** Gives a recorded exchange the time it takes in another case: of `measured_ns` what links explain becomes what they
- * explain then. False as above. */
+/** Gives a recorded exchange the time it takes in another case, over links `there`: of `measured_ns` what links explain
+ * becomes what they explain then. False as above. */
 bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, pace_link_prices *prices,
-                       const pace_link_case *then);
+                       pace_link_prices *there, const pace_link_case *then);
+
+/** Of a recorded step that moves to a machine of another device, which is named with its links: its exchanges take the
+ * links there. Those keep their time of which the size is not recorded, and all where the catalogue does not know over
+ * which links they were recorded, or where the machine has the device that was recorded: then it names these links. */
+pace_status pace_links_move(pace_editing *editing) PACE_MUST_CHECK;
+
+/** Whether the scenario may ask for that. */
+bool pace_links_may_move(const pace_forecast *forecast, const pace_scenario *scenario);

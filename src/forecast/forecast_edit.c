@@ -1,3 +1,4 @@
+#include "forecast/exchange_links.h"
 #include "forecast/forecast_edit.h"
 #include "forecast/forecast_price.h"
 #include "forecast/what_ifs.h"
@@ -12,7 +13,8 @@ pace_status pace_forecast_edit(pace_variant *variants, pace_forecast_edits *edit
     *edits = (pace_forecast_edits){0};
     pace_status status = PACE_OK;
     const pace_doubts *doubts = pace_cost_doubts(forecast->cost);
-    bool edited = pace_what_ifs_edit(scenario, pace_what_ifs, pace_what_if_count);
+    bool edited =
+        pace_what_ifs_edit(scenario, pace_what_ifs, pace_what_if_count) || pace_links_may_move(forecast, scenario);
     while (status == PACE_OK && e.count < forecast->ranks.count) {
         const pace_graph *graph = &e.ranks[e.count].graph;
         status = edited ? pace_variant_init(&variants[e.count], graph, doubts)
@@ -20,6 +22,7 @@ pace_status pace_forecast_edit(pace_variant *variants, pace_forecast_edits *edit
         e.count += status == PACE_OK;
     }
     if (status == PACE_OK) status = pace_what_ifs_apply(&e, pace_what_ifs, pace_what_if_count);
+    if (status == PACE_OK) status = pace_links_move(&e);
     for (size_t i = 0; status != PACE_OK && i < e.count; i++) pace_variant_free(&variants[i]);
     return status;
 }

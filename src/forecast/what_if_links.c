@@ -64,7 +64,7 @@ static size_t change_rank(const pace_editing *e, size_t rank, pace_link_prices *
         const pace_graph_exchange *exchange = pace_graph_exchange_of(&variant->graph, i);
         if (!exchange || (to->of_sums && !is_sum(&variant->graph, exchange))) continue;
         pace_link_case then = {exchange->bytes * to->bytes, to->faster, to->algorithm};
-        changed += pace_link_reprice(variant, i, measured_ns(e, rank, i), prices, &then);
+        changed += pace_link_reprice(variant, i, measured_ns(e, rank, i), prices, prices, &then);
     }
     return changed;
 }

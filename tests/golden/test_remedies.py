@@ -359,6 +359,29 @@ def check_layout():
     expect(len(found) == 1 and abs(found[0] - share) < 0.005 and share > 0.19, path, "turned images", found, share)
 
 
+def check_moved_exchanges(folder):
+    """Four ranks on A100s sum 1 GiB in 8 ms over NVLink of 300 GB/s in each direction; H100s have 450 (NVIDIA's data sheets): 5.3 ms. Exchanges
+    take the links of a machine that is named with its links; of a device alone they keep their time, and the answer says so.
+    """
+    run = planted_runs.Run(4)
+    for rank in run.ranks:
+        rank.noise = None
+
+    def body(_):
+        run.each(lambda rank: rank.kernel("aten::mm", 1000, name="ampere_sgemm_128x128_tn"))
+        run.reduce(8000, **{"In msg nelems": 1 << 28, "Out msg nelems": 1 << 28})
+        run.each(planted_traces.finish)
+    run.steps(5, body)
+    paths = run.write(os.path.join(folder, "moved.json"))
+    machines = ["dgx-a100-80", "h100-80-sxm", "h100-80-sxm*4 nvlink=150GB/s", "h100-80-sxm*4 nvlink=300GB/s", "dgx-h100"]
+    found = answer("predict", *paths, *[word for machine in machines for word in ("--on", machine)])
+    exposed = [row["exposed_ns"] / 1e6 for row in found["scenarios"][:len(machines) + 1]]
+    for machine, ms, wanted in zip(["as it is", *machines], exposed, (8, 8, 8, 16, 8, 8 * 300 / 450)):
+        expect(abs(ms / wanted - 1) < 0.05, machine, "exposed", ms, wanted)
+    said = [note for note in found["notes"] if "keep the time" in note]
+    expect(len(said) == 1 and said[0].startswith('"on h100-80-sxm": exchanges'), "the device alone", said)
+
+
 def check_old_marks(folder):
     """PyTorch 1.8 to 1.10 write the optimizer's step as an operator. Of 100 parameters' updates of 3 us behind operators of 30 us one kernel
     in one operator is left: a step is shorter by the others, and as long as one that was recorded so, whatever the mark's category.
@@ -397,6 +420,7 @@ def main():
         check_links(folder)
         check_buckets(folder)
         check_experts(folder)
+        check_moved_exchanges(folder)
         check_old_marks(folder)
     check_refusals()
     check_layout()

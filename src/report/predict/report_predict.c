@@ -68,6 +68,27 @@ static bool moves_kernels(const pace_prediction *p) {
     return p->inputs.is_measured && moves;
 }
 
+/* The first scenario on another device whose recorded exchanges keep their times; 0 = none. */
+static size_t keeps_exchanges(const pace_prediction *p) {
+    for (size_t i = 1; p->inputs.is_measured && i < p->result_count; i++) {
+        const pace_forecast_result *result = &p->results[i];
+        const pace_device *device = p->scenarios.items.items[i].device;
+        size_t exchanges = result->families[PACE_FORECAST_EXCHANGES].launches;
+        if (device && device != p->inputs.forecast.device && exchanges && !result->edits.moved_exchanges) return i;
+    }
+    return 0;
+}
+
+static void note_exchanges(pace_node *root, const pace_prediction *p) {
+    size_t at = keeps_exchanges(p);
+    if (!at) return;
+    const pace_scenario *scenario = &p->scenarios.items.items[at];
+    pace_node_note(root, "\"%.60s\": exchanges between ranks keep the time that was recorded: %s.", scenario->label,
+                   scenario->has_exchange
+                       ? "the recording does not say what they exchange, or the catalogue not over which links"
+                       : "name a machine with its links, such as dgx-h100, to move them as well");
+}
+
 static void put_scenarios(pace_node *root, const pace_prediction *p) {
     bool measured = p->inputs.is_measured, changed = p->result_count > 1;
     const char *title =
@@ -81,6 +102,7 @@ static void put_scenarios(pace_node *root, const pace_prediction *p) {
                    moves_kernels(p)
                        ? " Kernels that were recorded are moved to another device by the ratio of two estimates."
                        : "");
+    note_exchanges(root, p);
 }
 
 /* Which steps the measured one is the mean of, where that is not what analyze calls a step. */
