@@ -45,6 +45,7 @@ DEFINITIONS = {
     "curve_shapes.c": {"amplitudes": "grid of an integral", "waits": "grid of an integral"},
     "rates.c": {"no_load": "rounding"},
     "size_reversals.c": {"visible": "times are printed with four digits"},
+    "usage.c": {"irregular": "threshold of a test"},
     "usage_samples.c": {"FEWEST_MS": "tells the units of a format apart"},
     "fleet_moves.c": {"MOST_BOUNDED": "ln 2: a definition", "MARGIN": "rounding"},
     "sum.c": {"UNITS": "number format", "MOST_PLAIN": "number format", "MOST_TIMED": "number format"},

@@ -124,7 +124,7 @@ def check_plan():
     document = json_of("plan", "gpt3_1.3b", "--on", "dgx-h100", *words, "--top", "1", "-q")
     strict_schema.hold(document, "plan")
     best = document["configurations"][0]
-    fields = ("dp", "micro_batch", "tp", "pp", "zero_stage", "recompute", "offload", "precision")
+    fields = ("dp", "micro_batch", "tp", "pp", "vpp", "cp", "zero_stage", "recompute", "offload", "precision")
     settings = [w for key in fields for w in ("--set", f"{key}={best[key]}")]
     code, out, err = ask("gpt3_1.3b", "--on", "dgx-h100", *settings, "--set", "global_batch=256", "-q", "-f", "json")
     expect(code == 0 and best["offload"] == "activations" and json.loads(out)["values"]["step.median_s"] == best["step_s"], best, err)
