@@ -21,6 +21,13 @@ double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t p
     return stage_layers(layers, (double)pipeline->stages * pipeline->chunks, part);
 }
 
+double pace_layers_before(const pace_pipeline *pipeline, double layers, uint32_t part) {
+    double parts = (double)pipeline->stages * pipeline->chunks, each = floor(layers / parts);
+    double rest = layers - each * parts, middle = parts > 2 ? parts - 2 : 0;
+    double first = rest > middle && part > 0;
+    return part * each + first + fmax(0, fmin((double)part - 1, fmin(rest, middle)));
+}
+
 double pace_held_layers(const pace_pipeline *pipeline, double layers, uint32_t stage) {
     double sum = 0;
     for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++)

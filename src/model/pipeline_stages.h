@@ -23,6 +23,9 @@ typedef struct {
  * section 3.3.2). */
 double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part);
 
+/** Repeated layers in all parts before one. */
+double pace_layers_before(const pace_pipeline *pipeline, double layers, uint32_t part);
+
 /** Repeated layers of all chunks of a stage (from 0). */
 double pace_held_layers(const pace_pipeline *pipeline, double layers, uint32_t stage);
 

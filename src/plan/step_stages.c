@@ -1,4 +1,5 @@
 /* Which layers the stages of a step hold, and how many parameters. */
+#include "base/order.h"
 #include "model/pipeline_stages.h"
 #include "plan/step_plan.h"
 
@@ -13,13 +14,11 @@ double pace_step_layers_of(const pace_step_plan *plan, double stage) {
 }
 
 uint32_t pace_step_tail_part(const pace_step_plan *plan, const pace_model_part *tail) {
-    double parts = plan->config.pp * plan->config.vpp, turns = 0;
-    uint32_t part = (uint32_t)parts - 1;
-    bool between = tail->behind < plan->slots->layers && pace_framework_is_lowered(plan->framework);
-    for (uint32_t i = 0; between && i < parts && turns < tail->behind; i++) {
-        part = i;
-        turns += pace_part_layers(&plan->cut, plan->slots->layers, i);
-    }
+    const double layers = plan->slots->layers;
+    uint32_t last = (uint32_t)(plan->config.pp * plan->config.vpp) - 1, part = 0;
+    bool between = tail->behind > 0 && tail->behind < layers && pace_framework_is_lowered(plan->framework);
+    if (!between) return last;
+    PACE_SEARCH(part, last, at, pace_layers_before(&plan->cut, layers, at + 1) < tail->behind);
     return part;
 }
 
@@ -121,16 +120,19 @@ static bool has_kinds(const pace_step_plan *plan) {
     return kinds > 1 && plan->slots->turns > 0 && pace_framework_is_lowered(plan->framework);
 }
 
+static void add_layers(pace_share *sum, const pace_step_plan *plan, uint32_t part) {
+    const pace_step_slots *slots = plan->slots;
+    unsigned layer = (unsigned)pace_layers_before(&plan->cut, slots->layers, part);
+    unsigned end = (unsigned)pace_layers_before(&plan->cut, slots->layers, part + 1);
+    for (; layer < end; layer++) pace_share_add(sum, pace_part_share(&slots->parts[slots->turn[layer]]), 1);
+}
+
 /* Layers of a stage, or of a part of the model, one by one. */
 static pace_share layers_one_by_one(const pace_step_plan *plan, double stage, double part) {
     pace_share sum = {0};
-    double layer = 0;
-    for (uint32_t i = 0; i < plan->config.pp * plan->config.vpp; i++) {
-        double end = layer + pace_part_layers(&plan->cut, plan->slots->layers, i);
-        bool own = part == PACE_WHOLE_STAGE ? pace_pipeline_stage(&plan->cut, i) == stage : i == part;
-        for (; layer < end; layer++)
-            if (own) pace_share_add(&sum, pace_part_share(&plan->slots->parts[plan->slots->turn[(unsigned)layer]]), 1);
-    }
+    if (part != PACE_WHOLE_STAGE) add_layers(&sum, plan, (uint32_t)part);
+    for (uint32_t chunk = 0; part == PACE_WHOLE_STAGE && chunk < plan->cut.chunks; chunk++)
+        add_layers(&sum, plan, pace_pipeline_part(&plan->cut, (uint32_t)stage, chunk));
     return sum;
 }
 
