@@ -62,11 +62,14 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
             return pace_fail(PACE_E_USAGE, "tp %g does not divide the %g heads of \"%s\"", config->tp,
                              layer->option[PACE_OPTION_HEADS], name);
     }
-    if (config->tp > 1 && !sharded && !(model->sequence > 0))
+    if (config->tp > 1 && !sharded)
         return pace_fail(PACE_E_USAGE, "tp %g: no layer of the model \"%s\" is split over tensor-parallel ranks",
                          config->tp, name);
     if (config->cp > 1 && !(model->sequence > 0))
         return pace_fail(PACE_E_USAGE, "cp %g: the model \"%s\" has no sequence to split", config->cp, name);
+    if (config->cp > 1 && pace_model_has_layer(model, PACE_LAYER_LSTM))
+        return pace_fail(PACE_E_USAGE, "cp %g: layers of \"%s\" run along the sequence, token by token", config->cp,
+                         name);
     if (config->ep > 1 && experts == 0)
         return pace_fail(PACE_E_USAGE, "ep %g: the model \"%s\" has no experts", config->ep, name);
     if (config->ep > 1 && fmod(experts, config->ep) != 0)

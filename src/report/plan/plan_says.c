@@ -371,10 +371,13 @@ static bool is_chosen(const char *word) {
     return is;
 }
 
+static bool shares_gradients(const pace_config *config) { return config->dp * config->cp > 1; }
+
 /* "tp=8,pp=2,…": what tells predict the fastest; a field without an effect is left out. */
 static void say_settings(char *out, size_t size, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_config *c = &p->choices.items[0].candidate.config;
-    bool replicas = c->dp > 1, stages = c->pp > 1, sequences = pace_model_sequence(p->step.asked.model, c) > 0;
+    bool replicas = shares_gradients(c), stages = c->pp > 1,
+         sequences = pace_model_sequence(p->step.asked.model, c) > 0;
     const struct {
         const char *name;
         double value;
@@ -411,7 +414,8 @@ static void put_command(pace_node *root, const pace_plan_asked *a, const pace_pl
     size_t size = sizeof settings;
     if (p->choices.count == 0) return;
     say_settings(settings, size, a, p);
-    if (a->options->jitter) pace_append(settings, size, " --jitter %s", a->options->jitter);
+    if (a->options->jitter && shares_gradients(&p->choices.items[0].candidate.config))
+        pace_append(settings, size, " --jitter %s", a->options->jitter);
     for (size_t i = 0; i < a->options->fits.count; i++)
         pace_append(settings, size, " --fit '%s'", a->options->fits.items[i]);
     pace_node_note(root, "The fastest asked of predict: paceline predict '%s' --on '%s' --set %s", a->name,
