@@ -2,6 +2,7 @@
 import itertools
 import json
 import re
+import shlex
 import sys
 
 from checks import expect, finish, run as run_program
@@ -306,6 +307,25 @@ def test_settle():
         expect(any("To settle it" in s for s in answer["summary"]) == timed, "an hour of timing is not advised to save seconds", tokens, answer["summary"])
 
 
+def test_command():
+    """The command that is printed gives the same step, also of one replica: it has ZeRO where sequences are cut, no jitter where nobody waits."""
+    for words in (("vit_base_16", "--on", "gb200-nvl72", "--set", "global_batch=64", "--set", "framework=maxtext", "--set", "cp=2", "--set", "dp=1"),
+                  ("resnet50", "--on", "mi300x-node", "--set", "global_batch=256", "--set", "framework=nemo", "--set", "dp=1", "--jitter", "3%")):
+        _, answer, err = plan(*words, "--top", "1")
+        command = next(note for note in answer["notes"] if "asked of predict" in note).split(": paceline ")[1]
+        code, out, err = run(*shlex.split(command), "-f", "json", "-q")
+        expect(code == 0 and json.loads(out)["values"]["step.median_s"] == answer["values"]["best.step_s"], command, err)
+
+
+def test_recurrence():
+    """GNMT's layers go through the sequence token by token, and none of them is split: more ranks would do the same work."""
+    for field in ("tp=2", "cp=2"):
+        code, out, err = run("predict", "gnmt", "--on", "dgx-a100", "--set", field)
+        expect(code == 2 and field[:2] in err, field, code, err)
+    code, answer, err = plan("gnmt", "--on", "dgx-a100", "--set", "global_batch=64")
+    expect(code == 0 and all(row["tp"] == row["cp"] == 1 for row in answer["configurations"]), "no ranks beside replicas and stages", err)
+
+
 def test_recommender_lines():
     """Of a recommender tables are shared, which DistributedDataParallel and DeepSpeed's ZeRO would copy to every device."""
     for model, wanted, refused in (("dlrm_dcnv2", "embedding tables spread over 16 devices", ("experts", "DistributedDataParallel", "DeepSpeed", "zero_")),
@@ -413,6 +433,8 @@ test_routed()
 test_simpler()
 test_settle()
 test_recommender_lines()
+test_command()
+test_recurrence()
 test_learning_and_jitter()
 test_sensitivity()
 test_sure()
