@@ -19,8 +19,8 @@ typedef enum {
     PACE_RUN_FP8,      /* bf16, but the products of repeated layers are in fp8 (Micikevicius et al. 2022) */
 } pace_run_precision;
 
-/* Tokens of a sequence that a rank of a context parallel group should keep: NVIDIA's recipes cut 8,192 in two; of fewer,
- * kernels are too short for what is sent meanwhile. */
+/* Tokens of a sequence that a rank of a context parallel group should keep: NVIDIA's recipes cut 8,192 in two; with
+ * fewer, kernels are too short for what is sent meanwhile. */
 enum { PACE_CONTEXT_PART_LEAST = 2048 };
 
 typedef enum { PACE_SGD, PACE_MOMENTUM, PACE_ADAM, PACE_ADAMW, PACE_LAMB, PACE_NO_UPDATE } pace_optimizer;
