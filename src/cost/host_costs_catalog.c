@@ -3,6 +3,7 @@
 #include "base/yaml_member.h"
 #include "machine/catalog.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -132,6 +133,21 @@ pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *l
     reader r = {.yaml = yaml, .mode = mode ? mode : "eager", .vendor = vendor};
     pace_status status = read_all(costs, launch, &r);
     return status;
+}
+
+pace_status pace_launch_costs_complete(pace_launch_costs *launch, pace_catalog *catalog) {
+    pace_host_costs usual;
+    pace_launch_costs elsewhere;
+    bool lags = !isnan(launch->lag_ns), gaps = !isnan(launch->between_ns);
+    if (!lags && !gaps) *launch = (pace_launch_costs){0};
+    if (lags == gaps) return PACE_OK;
+    PACE_TRY(pace_host_costs_init(&usual));
+    pace_status status = pace_host_costs_default(&usual, &elsewhere, catalog, NULL, "");
+    pace_host_costs_free(&usual);
+    if (status != PACE_OK) return status;
+    if (!lags) launch->lag_ns = elsewhere.lag_ns;
+    if (!gaps) launch->between_ns = elsewhere.between_ns;
+    return PACE_OK;
 }
 
 static pace_status read_profiler(pace_profiler_figures *out, reader *r) {

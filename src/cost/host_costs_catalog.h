@@ -9,6 +9,11 @@
 pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, pace_catalog *catalog,
                                     const char *mode, const char *vendor) PACE_MUST_CHECK;
 
+/** Sets what a recording does not show (NAN) of its launches to what they take elsewhere: a host that was never ahead
+ * does not show how soon kernels follow each other, one that always was not how soon a launch reaches the device.
+ * Where no launch is known, nothing is. */
+pace_status pace_launch_costs_complete(pace_launch_costs *launch, pace_catalog *catalog) PACE_MUST_CHECK;
+
 /* What a framework's host takes for an exchange, seconds: to call it, and for each tensor of a list. */
 typedef struct {
     double call_s, copy_s;

@@ -240,7 +240,7 @@ static pace_status count_node_gauges(pace_usage *usage) {
     return PACE_OK;
 }
 
-/* With a table of jobs: counters that name no job are of free GPUs only where others do name theirs, of a node first. */
+/* With a table of jobs: counters that name no job are of free GPUs only where others name theirs, of a node first. */
 static pace_status give_gauges(pace_usage *usage) {
     marks of;
     bool named = any_has_job(usage);

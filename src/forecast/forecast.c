@@ -122,23 +122,6 @@ static pace_status take_meetings(pace_graph *graph, const pace_analysis *measure
     return PACE_OK;
 }
 
-/* A host that was never ahead does not show how soon kernels follow each other, one that always was not how soon a
- * launch reaches the device: then it is as elsewhere. Nothing is where no launch is known. */
-static pace_status take_usual_launches(pace_launch_costs *launch, pace_catalog *catalog) {
-    pace_host_costs usual;
-    pace_launch_costs elsewhere;
-    bool lags = !isnan(launch->lag_ns), gaps = !isnan(launch->between_ns);
-    if (!lags && !gaps) *launch = (pace_launch_costs){0};
-    if (lags == gaps) return PACE_OK;
-    PACE_TRY(pace_host_costs_init(&usual));
-    pace_status status = pace_host_costs_default(&usual, &elsewhere, catalog, NULL, "");
-    pace_host_costs_free(&usual);
-    if (status != PACE_OK) return status;
-    if (!lags) launch->lag_ns = elsewhere.lag_ns;
-    if (!gaps) launch->between_ns = elsewhere.between_ns;
-    return PACE_OK;
-}
-
 static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace, const char *steps) {
     walked_part part;
     PACE_TRY(part_of(&part, trace, steps));
@@ -152,7 +135,7 @@ static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace, co
     if (status == PACE_OK)
         status = pace_host_costs_measure(&rank.costs, &rank.launch, has_steps(trace) ? NULL : &rank.first_uses,
                                          &rank.graph, &trace->step);
-    if (status == PACE_OK) status = take_usual_launches(&rank.launch, forecast->catalog);
+    if (status == PACE_OK) status = pace_launch_costs_complete(&rank.launch, forecast->catalog);
     if (status == PACE_OK) status = PACE_PUSH(&forecast->ranks, rank);
     if (status != PACE_OK) free_rank(&rank);
     return status;

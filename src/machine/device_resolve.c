@@ -102,8 +102,8 @@ static pace_status fail_several(const pace_device_catalog *catalog, const char *
     PACE_TRY(pace_device_named(&found, catalog, name, 0));
     if (!found) return fail_unknown(catalog, name);
     return pace_fail(PACE_E_USAGE,
-                     "expected one device, or a machine such as \"%.40s*8 nvlink=300GB/s\", found \"%.80s\"",
-                     name, text);
+                     "expected one device, or a machine such as \"%.40s*8 nvlink=300GB/s\", found \"%.80s\"", name,
+                     text);
 }
 
 /* --- files ------------------------------------------------------------------------------------------------------ */

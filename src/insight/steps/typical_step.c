@@ -51,8 +51,8 @@ pace_status pace_typical_step_of(pace_typical_step *out, const pace_rank *rank) 
     return status;
 }
 
-/* Whether a step stands for those that repeat. Warm-up does not, nor does one that waited, alone among all: a pause. What
- * comes twice, or is work (an update every few steps, an evaluation), is part of the run. */
+/* Whether a step stands for those that repeat. Warm-up does not, nor does one that waited, alone among all: a pause.
+ * What comes twice, or is work (an update every few steps, an evaluation), is part of the run. */
 static bool repeats(const pace_spread *spread, size_t at, size_t outliers) {
     const pace_step_note *note = &spread->notes.items[at];
     bool paused = note->verdict == PACE_STEP_OUTLIER && outliers == 1 && note->resource >= PACE_IDLE_HOST;

@@ -1,4 +1,4 @@
-/* How layers are cut into the parts of a pipeline: each layer lies in one part, and parts differ by one layer at most. */
+/* How layers are cut into the parts of a pipeline: each lies in one part, and parts differ by one layer at most. */
 #include "model/pipeline_stages.h"
 
 #include "cmocka_of_tests.h"

@@ -86,8 +86,7 @@ TEST(bound_by_host_or_device) {
     }
 }
 
-/* A queue of four takes the fifth launch when the first has ended: the host is held back in its call, the device is not.
- */
+/* A queue of four takes the fifth launch when the first has ended: the host waits in its call, the device does not. */
 TEST(waits_for_the_queue) {
     enum { OPS = 20, QUEUE = 4, KERNEL = 100000 };
     pace_graph graph;
