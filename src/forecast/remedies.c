@@ -85,7 +85,7 @@ static pace_status find_bounds(trial *t, const pace_rank *rank) {
     pace_status status = sets && at_most ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < count; i++) sets[i] = acts_on(&t->out->items.items[i].row);
     if (status == PACE_OK)
-        status = pace_saving_bounds(at_most, t->ground.critical, t->ground.analysis, rank, sets, count);
+        status = pace_saving_bounds(at_most, t->ground.critical, t->ground.analysis, rank, t->out->steps, sets, count);
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
         pace_remedy *remedy = &t->out->items.items[i];
         remedy->at_most_share = at_most[i];

@@ -9,10 +9,12 @@
 #include "forecast/what_ifs.h"
 #include "insight/critical.h"
 
-/** What several what-ifs together can save of the recorded step, as a share: `acts_on` has a bit (1 << pace_advice) for
+/** What several what-ifs together can save of the mean of the walked `steps` (NULL = all), as a share: what the step of
+ * the path would be shorter by, and what the mean has more of than it. `acts_on` has a bit (1 << pace_advice) for
  * each resource that one of them acts on. `count` sets, one answer each. Errors: those of pace_critical_without(). */
 pace_status pace_saving_bounds(double *at_most_share, const pace_critical *critical, const pace_analysis *analysis,
-                               const pace_rank *rank, const unsigned *acts_on, size_t count) PACE_MUST_CHECK;
+                               const pace_rank *rank, const char *steps, const unsigned *acts_on,
+                               size_t count) PACE_MUST_CHECK;
 
 /** Resources that a scenario of a recorded step acts on; 0 = anything, or nothing: it is not bounded. */
 unsigned pace_scenario_acts_on(const pace_scenario *scenario);

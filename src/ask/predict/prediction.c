@@ -286,8 +286,8 @@ static pace_status hold_all(pace_prediction *p, const pace_critical *critical, c
     const pace_analysis *measured = &p->inputs.measured;
     double *at_most = pace_alloc(p->result_count, sizeof *at_most);
     if (!at_most) return PACE_E_MEMORY;
-    pace_status status =
-        pace_saving_bounds(at_most, critical, measured, pace_analysis_slowest(measured), sets, p->result_count);
+    pace_status status = pace_saving_bounds(at_most, critical, measured, pace_analysis_slowest(measured),
+                                            p->inputs.steps, sets, p->result_count);
     for (size_t i = 1; status == PACE_OK && i < p->result_count; i++)
         if (sets[i]) status = hold_to(p, i, at_most[i]);
     pace_free(at_most);
