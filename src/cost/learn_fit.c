@@ -1,6 +1,6 @@
 /*
  * Learning: series and classes, the base's constants, search trees over the rows that may be seen, boosted trees;
- * twice, first with rows held out, to choose and to score, then with all of them.
+ * first with rows held out, to choose and to score, then with all of them.
  */
 #include "cost/learn.h"
 #include "cost/learn_features.h"
@@ -11,13 +11,18 @@
 
 enum { TRAIN, VALIDATE, TEST };
 
+enum { ROUNDS = 900, TENTHS = 10 };
+
 typedef struct {
     const pace_measurement *rows;
     size_t count;
     pace_sample *samples;
     double *times;
     uint32_t *series; /* of each row */
+    uint8_t *tenth;   /* of each row, by its group */
     uint8_t *part;    /* TRAIN, VALIDATE or TEST */
+    double *errors;   /* ln of predicted over measured of rows held out */
+    double *doubts;   /* what their series' spread is multiplied with; 0 = the row was never held out */
     uint32_t *groups; /* of the points, in their order */
     uint32_t *order;  /* rows the boosted trees see: fitted ones, then those that stop them */
     float *features, *targets;
@@ -162,33 +167,34 @@ static float spread_of(float *errors, size_t count) {
     return spread > 1e-4f ? spread : 1e-4f;
 }
 
-/* ln of predicted over measured; `*doubt`: what the series' spread is multiplied with. */
-static double near_error(double *doubt, const learner *l, const pace_learned *learned, size_t row) {
-    float features[PACE_LEARN_FEATURES];
-    double local;
-    pace_learn_near(features, &local, learned, l->series[row], &l->samples[row], l->rows[row].group);
-    *doubt = pace_learn_doubt(features);
-    return local + pace_trees_predict(&learned->trees, features) - residual(l, learned, row);
+/* The errors of a part that the fit has not seen. */
+static void note_errors(learner *l, const pace_learned *learned, uint8_t part) {
+    for (size_t i = 0; i < l->count; i++) {
+        float features[PACE_LEARN_FEATURES];
+        double local;
+        if (l->part[i] != part) continue;
+        pace_learn_near(features, &local, learned, l->series[i], &l->samples[i], l->rows[i].group);
+        l->errors[i] = local + pace_trees_predict(&learned->trees, features) - residual(l, learned, i);
+        l->doubts[i] = pace_learn_doubt(features);
+    }
 }
+
+static bool sets_spreads(const learner *l, size_t row) { return l->part[row] == VALIDATE && l->doubts[row] > 0; }
 
 /* Of each series by its own validation rows where there are enough, else of all of them. */
 static void set_spreads(learner *l, pace_learned *learned) {
     enum { ENOUGH = 60 };
     float *all = l->targets, *own = l->features;
     size_t count = 0;
-    for (size_t i = 0; i < l->count; i++) {
-        double doubt;
-        if (l->part[i] != VALIDATE) continue;
-        double error = near_error(&doubt, l, learned, i);
-        all[count++] = (float)(fabs(error) / doubt);
-    }
+    for (size_t i = 0; i < l->count; i++)
+        if (sets_spreads(l, i)) all[count++] = (float)(fabs(l->errors[i]) / l->doubts[i]);
     float *kept = own + l->count;
     memcpy(kept, all, count * sizeof *all);
     float whole = spread_of(all, count);
     for (uint32_t s = 0; s < learned->series.count; s++) {
         size_t mine = 0, at = 0;
         for (size_t i = 0; i < l->count; i++) {
-            if (l->part[i] != VALIDATE) continue;
+            if (!sets_spreads(l, i)) continue;
             if (l->series[i] == s) own[mine++] = kept[at];
             at++;
         }
@@ -196,27 +202,26 @@ static void set_spreads(learner *l, pace_learned *learned) {
     }
 }
 
-static void score_rows(pace_learned_score *score, learner *l, const pace_learned *learned) {
-    pace_learned_score sum = {0};
-    double logs = 0;
+/* Adds the rows that are scored to sums: of `gmae` the logarithms. */
+static void add_scores(pace_learned_score *sum, const learner *l, const pace_learned *learned) {
     for (size_t i = 0; i < l->count; i++) {
-        if (l->part[i] != TEST) {
-            sum.fitted++;
-            continue;
-        }
-        double doubt, off = near_error(&doubt, l, learned, i), relative = expm1(off);
-        double spread = doubt * (double)learned->series.items[l->series[i]].spread;
-        sum.held_out++;
-        logs += log(fabs(relative) + 4e-4); /* the floor of Lin et al. 2022 */
-        sum.mape += fabs(relative);
-        sum.signed_mean += relative;
-        if (fabs(relative) > sum.largest) sum.largest = fabs(relative);
-        if (fabs(off) <= PACE_NORMAL_90 * spread) sum.coverage++;
+        if (l->part[i] != TEST || !(l->doubts[i] > 0)) continue;
+        double off = l->errors[i], relative = expm1(off);
+        double spread = l->doubts[i] * (double)learned->series.items[l->series[i]].spread;
+        sum->held_out++;
+        sum->gmae += log(fabs(relative) + 4e-4); /* the floor of Lin et al. 2022 */
+        sum->mape += fabs(relative);
+        sum->signed_mean += relative;
+        if (fabs(relative) > sum->largest) sum->largest = fabs(relative);
+        if (fabs(off) <= PACE_NORMAL_90 * spread) sum->coverage++;
     }
+}
+
+static pace_learned_score score_of(pace_learned_score sum) {
     double n = (double)(sum.held_out ? sum.held_out : 1);
-    sum.gmae = sum.held_out ? exp(logs / n) : 0;
+    sum.gmae = sum.held_out ? exp(sum.gmae / n) : 0;
     sum.mape /= n, sum.signed_mean /= n, sum.coverage /= n;
-    *score = sum;
+    return sum;
 }
 
 /* Devices that have rows of the class of the row; what is learned by leaving one out needs two others. */
@@ -327,19 +332,23 @@ static pace_status reserve(learner *l) {
     l->samples = pace_alloc(l->count, sizeof *l->samples);
     l->times = pace_alloc(l->count, sizeof *l->times);
     l->series = pace_alloc(l->count, sizeof *l->series);
+    l->tenth = pace_alloc(l->count, 1);
     l->part = pace_alloc(l->count, 1);
+    l->errors = pace_alloc(l->count, sizeof *l->errors);
+    l->doubts = pace_alloc(l->count, sizeof *l->doubts);
     l->groups = pace_alloc(l->count, sizeof *l->groups);
     l->order = pace_alloc(l->count, sizeof *l->order);
     l->features = pace_alloc(l->count, PACE_LEARN_FEATURES * sizeof *l->features);
     l->targets = pace_alloc(l->count, sizeof *l->targets);
-    return l->samples && l->times && l->series && l->part && l->groups && l->order && l->features && l->targets
+    return l->samples && l->times && l->series && l->tenth && l->part && l->errors && l->doubts && l->groups &&
+                   l->order && l->features && l->targets
                ? PACE_OK
                : PACE_E_MEMORY;
 }
 
 static void release(learner *l) {
-    void *blocks[] = {l->samples, l->times, l->series, l->part, l->groups, l->order, l->features, l->targets};
-    for (size_t i = 0; i < PACE_COUNT(blocks); i++) pace_free(blocks[i]);
+    PACE_FREE(l->samples, l->times, l->series, l->tenth, l->part, l->errors, l->doubts, l->groups, l->order,
+              l->features, l->targets);
 }
 
 static pace_status prepare(learner *l) {
@@ -348,26 +357,70 @@ static pace_status prepare(learner *l) {
         if (!pace_sample_of(&l->samples[i], &row->op, row->device) || !(row->time_s > 0))
             return pace_fail(PACE_E_INTERNAL, "row %zu cannot be learned from", i);
         l->times[i] = row->time_s;
-        uint64_t place = mix(row->group + l->seed * UINT64_C(0x9e3779b97f4a7c15)) % 10;
-        l->part[i] = place == 0 ? TEST : place == 1 ? VALIDATE : TRAIN;
+        l->tenth[i] = (uint8_t)(mix(row->group + l->seed * UINT64_C(0x9e3779b97f4a7c15)) % TENTHS);
     }
     return PACE_OK;
 }
 
+/* One tenth is scored, the next one stops the trees. */
+static void hold_out(learner *l, unsigned tenth) {
+    for (size_t i = 0; i < l->count; i++)
+        l->part[i] = l->tenth[i] == tenth ? TEST : l->tenth[i] == (tenth + 1) % TENTHS ? VALIDATE : TRAIN;
+}
+
+static pace_status learn_near(pace_learned *learned, learner *l, bool all, unsigned rounds) {
+    fit_bases(l, learned, all);
+    PACE_TRY(place_points(l, learned, all));
+    return fit_near(l, learned, all, rounds);
+}
+
+/* Of many rows a tenth sets the spreads, and another one is scored. */
+static pace_status score_many(pace_learned_score *sum, unsigned *rounds, pace_learned *learned, learner *l) {
+    hold_out(l, 0);
+    PACE_TRY(learn_near(learned, l, false, ROUNDS));
+    note_errors(l, learned, VALIDATE);
+    note_errors(l, learned, TEST);
+    set_spreads(l, learned);
+    add_scores(sum, l, learned);
+    *rounds = (unsigned)learned->trees.roots.count;
+    return PACE_OK;
+}
+
+/* The rows of a tenth are told apart from all others, which set the spreads. */
+static void tell_apart(learner *l, unsigned tenth) {
+    for (size_t i = 0; i < l->count; i++) l->part[i] = l->tenth[i] == tenth ? TEST : VALIDATE;
+}
+
+/* Of few, each row's error is by a fit without its tenth; it is scored with the spreads that the other tenths set, and
+ * all of them set those that are kept. */
+static pace_status score_few(pace_learned_score *sum, unsigned *rounds, pace_learned *learned, learner *l) {
+    size_t trees = 0;
+    for (unsigned tenth = 0; tenth < TENTHS; tenth++) {
+        hold_out(l, tenth);
+        PACE_TRY(learn_near(learned, l, false, ROUNDS));
+        note_errors(l, learned, TEST);
+        trees += learned->trees.roots.count;
+    }
+    for (unsigned tenth = 0; tenth < TENTHS; tenth++) {
+        tell_apart(l, tenth);
+        set_spreads(l, learned);
+        add_scores(sum, l, learned);
+    }
+    tell_apart(l, TENTHS);
+    set_spreads(l, learned);
+    *rounds = (unsigned)(trees / TENTHS);
+    return PACE_OK;
+}
+
 static pace_status learn(pace_learned *learned, pace_learned_score *score, learner *l) {
-    enum { ROUNDS = 900 };
+    pace_learned_score sum = {0};
+    unsigned rounds = 0;
     PACE_TRY(prepare(l));
     PACE_TRY(find_series(l, learned));
     set_scale(learned);
-    fit_bases(l, learned, false);
-    PACE_TRY(place_points(l, learned, false));
-    PACE_TRY(fit_near(l, learned, false, ROUNDS));
-    set_spreads(l, learned);
-    if (score) score_rows(score, l, learned);
-    unsigned rounds = (unsigned)learned->trees.roots.count;
-    fit_bases(l, learned, true);
-    PACE_TRY(place_points(l, learned, true));
-    PACE_TRY(fit_near(l, learned, true, rounds));
+    PACE_TRY((l->count < PACE_LEARN_FEW ? score_few : score_many)(&sum, &rounds, learned, l));
+    if (score) *score = score_of(sum);
+    PACE_TRY(learn_near(learned, l, true, rounds));
     PACE_TRY(fit_far(l, learned));
     for (size_t i = 0; i < learned->series.count; i++) learned->series.items[i].near.groups = NULL;
     return PACE_OK;

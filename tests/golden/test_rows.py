@@ -68,6 +68,30 @@ def test_fit_and_predict():
     expect(open(file, newline="").read() == out, "output file")
 
 
+def noisy(count, seed):
+    """The law's rows, with a noise of 10 % that no two rows share."""
+    draw = random.Random(1000 + seed)
+    head, *lines = table(count, seed).splitlines()
+    timed = (line.rsplit(",", 1) for line in lines)
+    return "\n".join([head] + [f"{sizes},{float(us) * math.exp(draw.gauss(0, 0.1)):.4f}" for sizes, us in timed]) + "\n"
+
+
+def test_small_tables():
+    """Intervals of 60 rows hold nine of ten of others by the same law, and the fit knows how many of its own they hold."""
+    inside, said, count, seeds = 0, 0, 300, range(10, 22)
+    for seed in seeds:
+        train, test = put("few.csv", noisy(60, seed)), put("others.csv", noisy(count, seed + 100))
+        fit = os.path.join(FOLDER, "few.fit")
+        family = json_of("fit", train, "-o", fit)["families"][0]
+        expect(family["held_out"] == family["rows"] == 60, "every row is held out once", family)
+        answers = rows_of(run("predict", "--rows", test, "--fit", fit)[1])
+        own = sum(float(a["low"]) <= float(a["latency_us"]) <= float(a["high"]) for a in answers) / count
+        expect(own > 0.7, "of one table", seed, own)
+        inside, said = inside + own / len(seeds), said + family["coverage"] / len(seeds)
+    expect(0.86 <= inside <= 0.96, "of all tables", inside)
+    expect(abs(said - inside) <= 0.05, "as said", said, inside)
+
+
 def test_units():
     fit = os.path.join(FOLDER, "ms.fit")
     rows, again = put("ms.csv", table(400, 3, measured="time_ms", scale=1e-3)), os.path.join(FOLDER, "again.fit")

@@ -222,9 +222,10 @@ static pace_status describe(pace_findings *out, const void *state) {
     pace_found_table(out, "families", "Error on rows that were held out", PACE_COLUMNS(columns));
     for (size_t i = 0; i < outcome->families.count; i++) put_family(out, &outcome->families.items[i]);
     pace_found_say(out, PACE_FOUND_NOTE,
-                   "A tenth of the groups (split: %s) is scored, another tenth sets intervals and stops the trees; the "
-                   "fit that is kept saw all rows. GMAE = exp(mean ln(|error| + 0.0004)).",
-                   split);
+                   "A tenth of the groups (split: %s) is scored, another tenth sets intervals and stops the trees; of "
+                   "fewer than %d rows each tenth is held out in turn. The fit that is kept saw all rows. GMAE = "
+                   "exp(mean ln(|error| + 0.0004)).",
+                   split, PACE_LEARN_FEW);
     return PACE_OK;
 }
 
