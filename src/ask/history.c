@@ -1,4 +1,5 @@
 #include "ask/history.h"
+#include "base/autocorrelation.h"
 #include "base/change_point.h"
 #include "base/sort.h"
 #include "base/text.h"
@@ -89,7 +90,9 @@ static pace_status test_values(pace_rank_test *out, const pace_value_history *h)
     bool positive = true;
     for (size_t i = 0; i < count; i++) largest = fmax(largest, fabs(values[i])), positive = positive && values[i] > 0;
     for (size_t i = 0; i < count; i++) scaled[i] = largest > 0 ? llround(values[i] / largest * 1e15) : 0;
-    pace_status status = pace_rank_test_of(out, scaled, h->before, scaled + h->before, h->last);
+    double correlation;
+    pace_status status = pace_autocorrelation_of(&correlation, values, h->before, values + h->before, h->last);
+    if (status == PACE_OK) status = pace_rank_test_of(out, scaled, h->before, scaled + h->before, h->last, correlation);
     if (status == PACE_OK && !positive) out->low = out->high = NAN;
     pace_free(scaled);
     return status;

@@ -1,5 +1,5 @@
 #include "base/change_point.h"
-#include "base/order.h"
+#include "base/autocorrelation.h"
 #include "base/random.h"
 #include "base/sort.h"
 
@@ -8,28 +8,6 @@
 #include <string.h>
 
 enum { MOST_SHUFFLES = 1999, LEAST_SHUFFLES = 199, MOST_STEPS = 20000000 };
-
-typedef struct {
-    double value;
-    size_t place;
-} placed;
-
-PACE_ORDER(by_value, placed, PACE_UP(value) PACE_UP(place))
-
-/* Ranks less their mean; equal values share theirs. */
-static pace_status rank_values(double *ranks, const double *values, size_t count) {
-    placed *order = pace_alloc(count, sizeof *order);
-    if (!order) return PACE_E_MEMORY;
-    for (size_t i = 0; i < count; i++) order[i] = (placed){values[i], i};
-    qsort(order, count, sizeof *order, by_value);
-    for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && !(order[next].value > order[i].value); next++) {}
-        double shared = (double)(i + next - 1) / 2 - (double)(count - 1) / 2;
-        for (size_t k = i; k < next; k++) ranks[order[k].place] = shared;
-    }
-    pace_free(order);
-    return PACE_OK;
-}
 
 /* The largest |sum of ranks before a split| in units of its standard deviation, but for a factor that all splits
  * share. */
@@ -45,25 +23,42 @@ static double largest(size_t *at, const double *ranks, size_t count) {
     return most;
 }
 
-static void shuffle(double *values, size_t count, uint64_t *stream) {
+static void shuffle(size_t *order, size_t count, uint64_t *stream) {
     for (size_t i = count - 1; i > 0; i--) {
         size_t other = (size_t)(pace_random_uniform(stream) * (double)(i + 1));
-        double value = values[i];
-        values[i] = values[other];
-        values[other] = value;
+        size_t kept = order[i];
+        order[i] = order[other];
+        order[other] = kept;
     }
 }
 
-static double share_as_large(double *ranks, size_t count, double found) {
+/* The values in another order: blocks of neighbours, beginning anywhere, the last one with the first values behind. */
+static void put_blocks(double *out, const double *values, size_t count, size_t block, size_t *order, uint64_t *stream) {
+    size_t blocks = (count + block - 1) / block, at = 0;
+    size_t begin = block > 1 ? (size_t)(pace_random_uniform(stream) * (double)count) : 0;
+    shuffle(order, blocks, stream);
+    for (size_t i = 0; i < blocks; i++)
+        for (size_t k = order[i] * block; k < count && k < (order[i] + 1) * block; k++)
+            out[at++] = values[(begin + k) % count];
+}
+
+/* Neighbours that resemble each other stay together. */
+static pace_status share_as_large(double *share, const double *ranks, size_t count, size_t block, double found) {
     size_t shuffles = MOST_STEPS / count, as_large = 0, at = 0;
     if (shuffles > MOST_SHUFFLES) shuffles = MOST_SHUFFLES;
     if (shuffles < LEAST_SHUFFLES) shuffles = LEAST_SHUFFLES;
     uint64_t stream = pace_random_stream(1, count);
-    for (size_t i = 0; i < shuffles; i++) {
-        shuffle(ranks, count, &stream);
-        as_large += largest(&at, ranks, count) >= found * (1 - 1e-12);
+    double *shuffled = pace_alloc(count, sizeof *shuffled);
+    size_t *order = pace_alloc(count, sizeof *order);
+    bool room = shuffled && order;
+    for (size_t i = 0; room && i < count; i++) order[i] = i;
+    for (size_t i = 0; room && i < shuffles; i++) {
+        put_blocks(shuffled, ranks, count, block, order, &stream);
+        as_large += largest(&at, shuffled, count) >= found * (1 - 1e-12);
     }
-    return (double)(as_large + 1) / (double)(shuffles + 1);
+    PACE_FREE(shuffled, order);
+    *share = (double)(as_large + 1) / (double)(shuffles + 1);
+    return room ? PACE_OK : PACE_E_MEMORY;
 }
 
 static double median_of(double *scratch, const double *values, size_t count) {
@@ -77,10 +72,15 @@ pace_status pace_change_point_find(pace_change_point *out, const double *values,
     if (count < PACE_CHANGE_POINT_LEAST) return PACE_OK;
     double *ranks = pace_alloc(count, sizeof *ranks);
     if (!ranks) return PACE_E_MEMORY;
-    pace_status status = rank_values(ranks, values, count);
+    double correlation = 0;
+    pace_status status = pace_rank_values(ranks, values, count);
     double apart = status == PACE_OK ? largest(&found.at, ranks, count) : 0;
-    if (apart > 0) {
-        found.p = share_as_large(ranks, count, apart);
+    if (apart > 0)
+        status = pace_autocorrelation_of(&correlation, values, found.at, values + found.at, count - found.at);
+    if (status == PACE_OK && apart > 0) {
+        /* Where blocks meet, neighbours part: they are longer than what counts as one value. */
+        size_t block = (size_t)lround(2 * pace_values_as_one(count, correlation) - 1);
+        status = share_as_large(&found.p, ranks, count, block, apart);
         found.before = median_of(ranks, values, found.at);
         found.after = median_of(ranks, values + found.at, count - found.at);
     }

@@ -1,5 +1,6 @@
 /* Where the level of a series changes: the split whose two parts' ranks differ most (the statistic of Pettitt 1979,
- * divided by its standard deviation), held against the same of the series shuffled. */
+ * divided by its standard deviation), held against the same of the series shuffled: in blocks, where values resemble
+ * those before them within both parts. */
 #pragma once
 
 #include "base/memory.h"

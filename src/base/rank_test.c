@@ -1,4 +1,6 @@
 #include "base/rank_test.h"
+#include "base/autocorrelation.h"
+#include "base/estimate.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -77,17 +79,33 @@ static pace_status measure(samples *s) {
 typedef struct {
     const samples *s;
     const double *ways; /* NULL = approximate */
+    double inflation;   /* of the variance, by values that resemble their neighbours */
 } distribution;
+
+/* The tail of a normal distribution as far out as `p` says, of so many times the variance. */
+static double widened(double p, double inflation) {
+    double near = 0, far = 40;
+    if (inflation <= 1 || p >= 0.5) return p;
+    for (int i = 0; i < 60; i++) {
+        double middle = (near + far) / 2;
+        if (0.5 * erfc(middle * M_SQRT1_2) > p) near = middle;
+        else far = middle;
+    }
+    return 0.5 * erfc(near * M_SQRT1_2 / sqrt(inflation));
+}
 
 static double tail(const distribution *d, double u) {
     return d->ways ? lower_tail(d->ways, d->s->n, d->s->m, u) : normal_tail(d->s, u);
 }
 
+static double two_sided(const distribution *d, double u) { return fmin(1, 2 * widened(tail(d, u), d->inflation)); }
+
 static pace_status find_interval(pace_rank_test *out, const distribution *d) {
     const samples *s = d->s;
     size_t pairs = s->n * s->m, k = 0;
-    if (tail(d, 0) > HALF_LEVEL || pairs > MOST_PAIRS) return PACE_OK;
-    while (k + 1 < pairs / 2 && tail(d, (double)k + 1) <= HALF_LEVEL) k++;
+    double level = d->inflation > 1 ? 0.5 * erfc(PACE_NORMAL_90 * sqrt(d->inflation) * M_SQRT1_2) : HALF_LEVEL;
+    if (tail(d, 0) > level || pairs > MOST_PAIRS) return PACE_OK;
+    while (k + 1 < pairs / 2 && tail(d, (double)k + 1) <= level) k++;
     double *ratios = pace_alloc(pairs, sizeof *ratios);
     if (!ratios) return PACE_E_MEMORY;
     for (size_t i = 0; i < s->n; i++)
@@ -99,7 +117,8 @@ static pace_status find_interval(pace_rank_test *out, const distribution *d) {
     return PACE_OK;
 }
 
-pace_status pace_rank_test_of(pace_rank_test *out, const int64_t *a, size_t a_count, const int64_t *b, size_t b_count) {
+pace_status pace_rank_test_of(pace_rank_test *out, const int64_t *a, size_t a_count, const int64_t *b, size_t b_count,
+                              double correlation) {
     samples s = {.a = a, .b = b, .n = a_count, .m = b_count};
     pace_rank_test test = {.p = 1, .least_p = 1, .low = NAN, .high = NAN};
     double *ways = NULL;
@@ -110,9 +129,10 @@ pace_status pace_rank_test_of(pace_rank_test *out, const int64_t *a, size_t a_co
     PACE_TRY(measure(&s));
     bool exact = table_size(a_count, b_count) <= MOST_EXACT;
     if (exact) PACE_TRY(count_ways(&ways, a_count, b_count));
-    distribution untied = {&s, ways}, d = {&s, s.ties > 0 ? NULL : ways};
+    double inflation = pace_difference_inflation(a_count, b_count, correlation);
+    distribution untied = {&s, ways, inflation}, d = {&s, s.ties > 0 ? NULL : ways, inflation};
     double other = (double)(a_count * b_count) - s.u;
-    test.p = fmin(1, 2 * tail(&d, fmin(s.u, other)));
+    test.p = two_sided(&d, fmin(s.u, other));
     test.least_p = fmin(1, 2 * tail(&untied, 0));
     if (test.p < test.least_p) test.p = test.least_p;
     pace_status status = find_interval(&test, &untied);

@@ -1,6 +1,6 @@
 #include "insight/compare/step_change.h"
 
-#include "base/sort.h"
+#include "base/autocorrelation.h"
 
 #include <math.h>
 
@@ -27,7 +27,6 @@ static pace_status take_steps(pace_step_side *side, const pace_spread *spread, b
     if (side->steps == 0 && side->to_ns > side->from_ns)
         PACE_TRY(PACE_PUSH(&side->lengths_ns,
                            side->to_ns - side->from_ns - (own ? waits_within(rank, side->from_ns, side->to_ns) : 0)));
-    pace_order_ns(side->lengths_ns.items, side->lengths_ns.count);
     return PACE_OK;
 }
 
@@ -54,11 +53,23 @@ pace_change_verdict pace_change_judge(size_t a, size_t b, const pace_rank_test *
     return test->p <= PACE_CHANGE_LEVEL ? PACE_CHANGE_REAL : PACE_CHANGE_CHANCE;
 }
 
+static pace_status correlate(pace_step_change *change) {
+    size_t a = change->a.lengths_ns.count, b = change->b.lengths_ns.count;
+    double *values = pace_alloc(a + b, sizeof *values);
+    if (!values) return PACE_E_MEMORY;
+    for (size_t i = 0; i < a; i++) values[i] = (double)change->a.lengths_ns.items[i];
+    for (size_t i = 0; i < b; i++) values[a + i] = (double)change->b.lengths_ns.items[i];
+    pace_status status = pace_autocorrelation_of(&change->correlation, values, a, values + a, b);
+    pace_free(values);
+    return status;
+}
+
 static pace_status compare(pace_step_change *change) {
     pace_rank_test test;
     const pace_step_side *a = &change->a, *b = &change->b;
-    PACE_TRY(
-        pace_rank_test_of(&test, a->lengths_ns.items, a->lengths_ns.count, b->lengths_ns.items, b->lengths_ns.count));
+    PACE_TRY(correlate(change));
+    PACE_TRY(pace_rank_test_of(&test, a->lengths_ns.items, a->lengths_ns.count, b->lengths_ns.items,
+                               b->lengths_ns.count, change->correlation));
     int64_t a_ns = pace_compared_ns(a), b_ns = pace_compared_ns(b);
     change->ratio = a_ns > 0 && b_ns > 0 ? (double)b_ns / (double)a_ns : NAN;
     change->low = test.low;

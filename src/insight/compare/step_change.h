@@ -24,7 +24,7 @@ typedef struct {
     const pace_rank *rank;
     pace_typical_step typical;
     PACE_VEC(int64_t)
-    lengths_ns; /* ascending; of a rank without steps the length of its trace; of its own time, if that is compared */
+    lengths_ns; /* in order; of a rank without steps the length of its trace; of its own time, if that is compared */
     int64_t waits_ns;       /* for late ranks, in the typical step; 0 unless own time is compared */
     double spread;          /* a robust standard deviation, relative */
     int64_t from_ns, to_ns; /* all its steps */
@@ -39,6 +39,7 @@ typedef struct {
     double ratio;     /* of b's typical step, or its own time, to a's */
     double low, high; /* 90 % interval of it; NAN = too few steps */
     double p;
+    double correlation; /* of neighbouring steps, on both sides */
     pace_change_verdict verdict;
 } pace_step_change;
 

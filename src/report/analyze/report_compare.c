@@ -1,5 +1,6 @@
 /* pace_compare(): two traces, or two ranks of one run, side by side: how much longer the typical step of B is, whether
  * that is more than steps differ anyway, why, and whether a limit holds. */
+#include "base/autocorrelation.h"
 #include "base/print.h"
 #include "insight/compare/change_cause.h"
 #include "report/analyze/analyze_parts.h"
@@ -16,8 +17,22 @@
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
-static void put_spread_note(pace_node *root, const pace_step_change *change) {
+/* Appends how many independent steps they count as, where these are fewer. */
+static void name_independent(char *out, size_t size, const pace_step_change *change) {
     size_t a = change->a.lengths_ns.count, b = change->b.lengths_ns.count;
+    double of_a = (double)a / pace_values_as_one(a, change->correlation);
+    double of_b = (double)b / pace_values_as_one(b, change->correlation);
+    out[0] = '\0';
+    if (llround(of_a) < (int64_t)a || llround(of_b) < (int64_t)b)
+        pace_snprintf(out, size,
+                      ", which resemble the steps before them and say no more than %.0f and %.0f independent ones",
+                      of_a, of_b);
+}
+
+static void put_spread_note(pace_node *root, const pace_step_change *change) {
+    char independent[128];
+    size_t a = change->a.lengths_ns.count, b = change->b.lengths_ns.count;
+    name_independent(independent, sizeof independent, change);
     size_t left_out = change->a.typical.left_out + change->b.typical.left_out;
     if (left_out)
         pace_node_note(root, "%zu warm-up steps and outliers are left out of both medians and spreads.", left_out);
@@ -32,9 +47,9 @@ static void put_spread_note(pace_node *root, const pace_step_change *change) {
         break;
     case PACE_CHANGE_CHANCE:
     case PACE_CHANGE_REAL:
-        pace_node_note(root,
-                       "Rank-sum test (Mann-Whitney) over %zu and %zu steps: p = %.2g; below 0.05 counts as a change.",
-                       a, b, change->p);
+        pace_node_note(
+            root, "Rank-sum test (Mann-Whitney) over %zu and %zu steps%s: p = %.2g; below 0.05 counts as a change.", a,
+            b, independent, change->p);
         break;
     case PACE_CHANGE_NONE: break;
     }
@@ -175,14 +190,19 @@ PACE_TABLE(sides, "sides", "What is compared", PACE_FOR_ALL, 0, {"side", "", PAC
 static void put_side(pace_node *table, const char *name, const pace_step_side *side) {
     char rank[PACE_RANK_NAME];
     size_t count = side->lengths_ns.count;
+    int64_t least = INT64_MAX, most = 0;
+    PACE_ITEMS (const int64_t, length, &side->lengths_ns) {
+        if (*length < least) least = *length;
+        if (*length > most) most = *length;
+    }
     const pace_rank *trace = pace_rank_trace(side->rank);
     bool named = trace->step.rank >= 0 || side->rank->trace; /* else it is called by its path, which stands beside it */
     pace_table_put(table, &(side_row){.side = name,
                                       .path = trace->path,
                                       .rank = named ? pace_rank_name(rank, side->rank) : NULL,
                                       .typical_ns = pace_compared_ns(side),
-                                      .least_ns = count ? side->lengths_ns.items[0] : PACE_NO_INT,
-                                      .most_ns = count ? side->lengths_ns.items[count - 1] : PACE_NO_INT,
+                                      .least_ns = count ? least : PACE_NO_INT,
+                                      .most_ns = count ? most : PACE_NO_INT,
                                       .spread = count > 1 ? side->spread : NAN,
                                       .steps = (int64_t)count,
                                       .left_out = (int64_t)side->typical.left_out});
@@ -283,6 +303,7 @@ static void put_figures(pace_report *report, const pace_step_change *change) {
     pace_node_real(root, "ratio_low", change->low);
     pace_node_real(root, "ratio_high", change->high);
     pace_node_real(root, "p_value", change->p);
+    pace_node_real(root, "step_correlation", change->correlation);
     pace_node_text(root, "verdict", pace_change_verdict_names[change->verdict]);
 }
 
