@@ -50,9 +50,11 @@ static const char *sign_of_ranks(const pace_lead *lead, const pace_analysis *ana
     bool waits = lead->balance_ns * 10 >= lead->step_ns;
     if (lead->at_least) return "late_elsewhere";
     if (lead->of_long_steps) return NULL;
-    if (lead->unlike.found && analysis->ranks.count > 1 && (waits || latest->rank)) return "late_by_turns";
+    if (lead->unlike.found && analysis->ranks.count > 1 && (waits || latest->rank || latest->by_chance))
+        return "late_by_turns";
     if (latest->by_work) return sign_of_stage(lead, latest->alone, late_enough, waits);
-    if (latest->rank && latest->ranks * 2 > analysis->ranks.count) return waits ? "late_by_turns" : NULL;
+    bool by_turns = latest->by_chance || (latest->rank && latest->ranks * 2 > analysis->ranks.count);
+    if (by_turns) return waits ? "late_by_turns" : NULL;
     if (!latest->rank || !late_enough || !late->kernel || !is_of(late->resource, lead->resource)) return NULL;
     return sign_of_late_rank(late);
 }

@@ -264,14 +264,16 @@ static void add_lateness(int64_t *late_ns, const pace_measured_collective *own, 
 }
 
 pace_status pace_collectives_lateness(int64_t *out_ns, const pace_collectives *c, pace_rank *const *ranks,
-                                      size_t rank_count, const bool *counted) {
+                                      size_t rank_count, const ptrdiff_t *row, size_t rows) {
     int64_t *starts = pace_alloc(rank_count, sizeof *starts);
     if (!starts) return PACE_E_MEMORY;
-    for (size_t r = 0; r < rank_count; r++) out_ns[r] = 0;
-    for (size_t i = 0; i < c->items.count; i++)
-        if (!counted || counted[i])
-            add_lateness(out_ns, &c->items.items[i], c->parts.items + c->items.items[i].first_part, ranks, rank_count,
-                         starts);
+    for (size_t i = 0; i < rows * rank_count; i++) out_ns[i] = 0;
+    for (size_t i = 0; i < c->items.count; i++) {
+        size_t to = row && row[i] > 0 ? (size_t)row[i] : 0;
+        if (!row || row[i] >= 0)
+            add_lateness(out_ns + to * rank_count, &c->items.items[i], c->parts.items + c->items.items[i].first_part,
+                         ranks, rank_count, starts);
+    }
     pace_free(starts);
     return PACE_OK;
 }

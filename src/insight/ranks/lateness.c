@@ -34,7 +34,7 @@ pace_status pace_lateness_of(pace_lateness **out, const pace_analysis *analysis)
     pace_lateness *rows = pace_alloc(ranks, sizeof *rows);
     int64_t *late_ns = pace_alloc(ranks, sizeof *late_ns);
     pace_status status = rows && late_ns ? PACE_OK : PACE_E_MEMORY;
-    if (status == PACE_OK) status = pace_collectives_lateness(late_ns, c, analysis->ranks.items, ranks, NULL);
+    if (status == PACE_OK) status = pace_collectives_lateness(late_ns, c, analysis->ranks.items, ranks, NULL, 1);
     if (status != PACE_OK) {
         PACE_FREE(rows, late_ns);
         return status;

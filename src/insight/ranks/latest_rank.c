@@ -1,6 +1,7 @@
 #include "insight/ranks/latest_rank.h"
 
 #include "base/sort.h"
+#include "insight/ranks/chance_lateness.h"
 #include "insight/ranks/item_exchange.h"
 #include "insight/steps/mean_step.h"
 #include "insight/spread.h"
@@ -12,6 +13,7 @@ typedef struct {
     size_t count;
     const pace_collectives *collectives;
     int64_t *late_ns; /* one a rank */
+    pace_chance_lateness chance;
 } finder;
 
 /* --- by collectives ----------------------------------------------------------------------------------------------- */
@@ -22,28 +24,63 @@ static bool any_usual(const pace_spread *spread) {
     return false;
 }
 
-/* Whether a collective belongs to a usual step of the first rank that takes part; true where that is not known. */
-static bool counts(const finder *f, const uint32_t *parts, const pace_spread *spreads) {
+/* To which row of figures a collective is added: 1 and up by the step of the first rank that takes part, 0 outside of
+ * steps, -1 in a step that is not usual. */
+static ptrdiff_t row_of(const finder *f, const uint32_t *parts, const pace_spread *spreads) {
     size_t r = 0;
     while (parts[r] == PACE_NO_TASK) r++;
-    if (!any_usual(&spreads[r])) return true;
     const pace_rank *rank = f->ranks[r];
-    const pace_work_item *item = &rank->work.items.items[parts[r]];
-    ptrdiff_t mark = pace_marks_at(&rank->marks, pace_task_issued_ns(&rank->step, item->task));
-    return mark < 0 || spreads[r].notes.items[mark].verdict == PACE_STEP_USUAL;
+    ptrdiff_t mark =
+        pace_marks_at(&rank->marks, pace_task_issued_ns(&rank->step, rank->work.items.items[parts[r]].task));
+    bool usual = mark < 0 || !any_usual(&spreads[r]) || spreads[r].notes.items[mark].verdict == PACE_STEP_USUAL;
+    return usual ? mark + 1 : -1;
+}
+
+static size_t most_marks(const finder *f) {
+    size_t most = 0;
+    for (size_t r = 0; r < f->count; r++)
+        if (f->ranks[r]->marks.items.count > most) most = f->ranks[r]->marks.items.count;
+    return most;
+}
+
+static bool any_late(const int64_t *late_ns, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (late_ns[i] > 0) return true;
+    return false;
+}
+
+/* Where all ranks meet in every collective, and in steps, another one may be late in each. */
+static void find_chance(finder *f, int64_t *late_ns, size_t rows) {
+    size_t steps = 0;
+    PACE_ITEMS (const pace_measured_collective, own, &f->collectives->items)
+        if (own->members < f->count) return;
+    if (any_late(late_ns, f->count)) return;
+    for (size_t row = 1; row < rows; row++)
+        if (any_late(late_ns + row * f->count, f->count))
+            memmove(late_ns + steps++ * f->count, late_ns + row * f->count, f->count * sizeof *late_ns);
+    f->chance = pace_chance_lateness_of(late_ns, steps, f->count);
+}
+
+static pace_status late_in_steps(finder *f, int64_t *late_ns, const ptrdiff_t *row, size_t rows) {
+    PACE_TRY(pace_collectives_lateness(late_ns, f->collectives, f->ranks, f->count, row, rows));
+    for (size_t i = 0; i < rows * f->count; i++) f->late_ns[i % f->count] += late_ns[i];
+    find_chance(f, late_ns, rows);
+    return PACE_OK;
 }
 
 static pace_status by_collectives(finder *f) {
     const pace_collectives *c = f->collectives;
+    size_t rows = most_marks(f) + 1;
     pace_spread *spreads = pace_alloc(f->count, sizeof *spreads);
-    bool *counted = pace_alloc(c->items.count, sizeof *counted);
-    pace_status status = spreads && counted ? PACE_OK : PACE_E_MEMORY;
+    ptrdiff_t *row = pace_alloc(c->items.count, sizeof *row);
+    int64_t *late_ns = pace_alloc(rows * f->count, sizeof *late_ns);
+    pace_status status = spreads && row && late_ns ? PACE_OK : PACE_E_MEMORY;
     for (size_t r = 0; status == PACE_OK && r < f->count; r++) status = pace_spread_measure(&spreads[r], f->ranks[r]);
     for (size_t i = 0; status == PACE_OK && i < c->items.count; i++)
-        counted[i] = counts(f, c->parts.items + c->items.items[i].first_part, spreads);
-    if (status == PACE_OK) status = pace_collectives_lateness(f->late_ns, c, f->ranks, f->count, counted);
+        row[i] = row_of(f, c->parts.items + c->items.items[i].first_part, spreads);
+    if (status == PACE_OK) status = late_in_steps(f, late_ns, row, rows);
     for (size_t r = 0; spreads && r < f->count; r++) pace_spread_free(&spreads[r]);
-    PACE_FREE(spreads, counted);
+    PACE_FREE(spreads, row, late_ns);
     return status;
 }
 
@@ -99,7 +136,9 @@ static void choose(pace_latest_rank *out, const finder *f) {
     for (size_t r = 1; r < f->count; r++)
         if (f->late_ns[r] > f->late_ns[latest]) latest = r;
     int64_t span = f->ranks[latest]->work.window.span_ns;
-    out->by_ns = f->late_ns[latest];
+    out->by_ns = f->chance.by_chance ? f->chance.late_ns : f->late_ns[latest];
+    out->by_chance = f->chance.by_chance && out->by_ns >= span / 100;
+    if (f->chance.by_chance) return;
     if (out->by_ns > 0 && out->by_ns >= span / 100)
         *(out->by_ns >= longest_span(f) - span ? &out->rank : &out->shorter) = f->ranks[latest];
     for (size_t r = 0; r < f->count; r++) out->ranks += is_late(f, out, r);
@@ -175,11 +214,12 @@ static pace_status find_hidden(pace_latest_rank *latest, const finder *f) {
 pace_status pace_latest_rank_find(pace_latest_rank *out, pace_rank *const *ranks, size_t count,
                                   const pace_collectives *collectives, bool messages) {
     pace_latest_rank latest = {.by_work = messages};
-    finder f = {ranks, count, collectives, pace_alloc(count, sizeof *f.late_ns)};
+    finder f = {.ranks = ranks, .count = count, .collectives = collectives};
+    f.late_ns = pace_alloc(count, sizeof *f.late_ns);
     pace_status status = f.late_ns ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK && count > 1) status = latest.by_work ? by_work(&f) : by_collectives(&f);
     if (status == PACE_OK && count > 1) choose(&latest, &f);
-    if (status == PACE_OK && latest.rank && !latest.by_work) status = find_hidden(&latest, &f);
+    if (status == PACE_OK && (latest.rank || latest.by_chance) && !latest.by_work) status = find_hidden(&latest, &f);
     if (status == PACE_OK && latest.rank && latest.by_work) find_alone(&latest, &f);
     if (status == PACE_OK) status = count_groups(&latest.groups, &f);
     pace_free(f.late_ns);
