@@ -1,6 +1,6 @@
-/* Values in the order of time resemble those before them: steps by the device's clock, runs by the hour. So many say less
- * than as many independent ones. An autoregressive process of first order is assumed, of ranks, which outliers hardly
- * move. */
+/* Values in the order of time resemble those before them: steps by the device's clock, runs by the hour. So many say
+ * less than as many independent ones. An autoregressive process of first order is assumed, of ranks, which outliers
+ * hardly move. */
 #pragma once
 
 #include "base/memory.h"

@@ -9,6 +9,6 @@ typedef struct {
     int64_t late_ns; /* by how much whichever rank was the latest came, summed over steps */
 } pace_chance_lateness;
 
-/** `late_ns`: steps x ranks, how late each came in each, which is shuffled. Never by chance where so few steps and ranks
- * could not tell. The same figures give the same answer: the shuffles are seeded. */
+/** `late_ns`: steps x ranks, how late each came in each, which is shuffled. Never by chance where so few steps and
+ * ranks could not tell. The same figures give the same answer: the shuffles are seeded. */
 pace_chance_lateness pace_chance_lateness_of(int64_t *late_ns, size_t steps, size_t ranks);

@@ -47,7 +47,8 @@ void pace_collectives_split(pace_collectives *collectives, pace_rank *const *ran
 
 /** By how much each rank came after the median member, summed over all collectives (one figure a rank): what half of
  * the members wait for it at least, whoever else is late with it. Less than the clocks' accuracy counts for nothing.
- * `row` (one a collective) says to which of the `rows` of figures it is added, -1 = to none; NULL = all to the only one. */
+ * `row` (one a collective) says to which of the `rows` of figures it is added, -1 = to none; NULL = all to the only
+ * one. */
 pace_status pace_collectives_lateness(int64_t *out_ns, const pace_collectives *collectives, pace_rank *const *ranks,
                                       size_t rank_count, const ptrdiff_t *row, size_t rows) PACE_MUST_CHECK;
 
