@@ -19,7 +19,8 @@ static product product_of(const pace_op *op) {
         p = (product){groups, 1, s[4] / groups, s[1] / groups * s[5] * s[6]};
         p.m = op->flop / (twice * groups * p.n * p.k);
     }
-    if (op->family == PACE_OP_ATTENTION) return (product){s[0] * s[1], s[3], s[4], s[5]};
+    if (op->family == PACE_OP_ATTENTION)
+        return (product){s[0] * s[1], s[3], s[7] > 0 ? pace_attention_keys_seen(s) : s[4], s[5]};
     if (op->pass == PACE_PASS_BACKWARD_DATA) return (product){p.b, p.m, p.k, p.n};
     if (op->pass == PACE_PASS_BACKWARD_WEIGHT) return (product){p.b, p.n, p.k, p.m};
     return p;

@@ -79,7 +79,7 @@ static double read_number(expression_reader *reader) {
     return value / scale * pow(10, sign * exponent);
 }
 
-static pace_status read_sum(double *out, expression_reader *reader);
+static pace_status read_comparison(double *out, expression_reader *reader);
 
 static pace_status read_name(double *out, expression_reader *reader) {
     const char *start = reader->at;
@@ -99,7 +99,7 @@ static pace_status read_factor(double *out, expression_reader *reader) {
     if (take(reader, '-') || take(reader, '(')) {
         bool negated = reader->at[-1] == '-';
         reader->depth++;
-        PACE_TRY(negated ? read_factor(out, reader) : read_sum(out, reader));
+        PACE_TRY(negated ? read_factor(out, reader) : read_comparison(out, reader));
         reader->depth--;
         if (negated) *out = -*out;
         else if (!take(reader, ')')) return expected(reader, "a closing bracket");
@@ -134,10 +134,19 @@ static pace_status read_sum(double *out, expression_reader *reader) {
     }
 }
 
+static pace_status read_comparison(double *out, expression_reader *reader) {
+    double right = 0;
+    PACE_TRY(read_sum(out, reader));
+    if (!take(reader, '>')) return PACE_OK;
+    PACE_TRY(read_sum(&right, reader));
+    *out = *out > right;
+    return PACE_OK;
+}
+
 pace_status pace_expression(double *out, const char *text, const pace_scope *scope) {
     expression_reader reader = {text, text, scope, 0};
     double value = 0;
-    PACE_TRY(read_sum(&value, &reader));
+    PACE_TRY(read_comparison(&value, &reader));
     skip_blanks(&reader);
     if (*reader.at) return expected(&reader, "an operator or the end");
     if (!isfinite(value)) return pace_fail(PACE_E_INPUT, "\"%.80s\": out of range", text);

@@ -1,6 +1,6 @@
 /*
  * Numbers of a model description as small expressions over named values: "4*hidden", "(size - 1) / 2 + 1".
- * Grammar: + - * / % of numbers, names and brackets; % is the remainder of whole numbers.
+ * Grammar: + - * / % of numbers, names and brackets; % is the remainder of whole numbers; of sums a > b is 1 or 0.
  */
 #pragma once
 

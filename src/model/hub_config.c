@@ -71,14 +71,15 @@ static double above(const reader *r, const char *parameter) {
     return text && pace_number_parse(&number, text) ? number : -1;
 }
 
-/* A member's value; false where the configuration does not state it. "member=word" asks for a word. */
+/* A member's value; false where the configuration does not state it. "member=word" asks for a word; "member?other"
+ * counts where the other says something. */
 static pace_status take_member(bool *stated, double *value, const reader *r, const char *member) {
     char key[WORD];
-    const char *equals = strchr(member, '=');
-    pace_snprintf(key, sizeof key, "%.*s", (int)strcspn(member, "="), member);
+    const char *equals = strchr(member, '='), *other = strchr(member, '?');
+    pace_snprintf(key, sizeof key, "%.*s", (int)strcspn(member, "=?"), member);
     const pace_yaml_node *node = pace_yaml_get(r->root, key);
     const char *text = pace_yaml_text(node);
-    *stated = node && !is_null(text);
+    *stated = node && !is_null(text) && (!other || says_something(pace_yaml_get(r->root, other + 1)));
     if (!*stated) return PACE_OK;
     if (equals) *value = text && strcmp(text, equals + 1) == 0;
     else if (text && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) *value = *text == 't';
@@ -149,6 +150,44 @@ static pace_status take_sequence(reader *r) {
     return longest < usual ? put(r, "seq", longest) : PACE_OK;
 }
 
+/* --- windows of attention ----------------------------------------------------------------------------------------- */
+
+static pace_status read_layer_type(bool *sees_all, const reader *r, const pace_yaml_node *item) {
+    const pace_yaml_node *words = pace_yaml_get(r->rules, "layer_types");
+    const char *word = pace_yaml_text(item);
+    *sees_all = pace_word_listed(pace_yaml_get(words, "all"), word ? word : "");
+    if (*sees_all || (word && pace_word_listed(pace_yaml_get(words, "sliding"), word))) return PACE_OK;
+    return pace_yaml_fail(r->document, item,
+                          "layer_types: expected layers of full or sliding attention, found \"%.40s\"",
+                          word ? word : "");
+}
+
+/* A list of layers as the models' parameters say it: the first ones see all tokens, or every so many. */
+static pace_status take_layer_types(reader *r) {
+    const pace_yaml_node *list = pace_yaml_get(r->root, "layer_types");
+    size_t count = pace_yaml_count(list), first = 0, next;
+    bool sees_all = true;
+    for (; first < count; first++) {
+        PACE_TRY(read_layer_type(&sees_all, r, pace_yaml_item(list, first)));
+        if (!sees_all) break;
+    }
+    for (next = first; next < count; next++) {
+        PACE_TRY(read_layer_type(&sees_all, r, pace_yaml_item(list, next)));
+        if (sees_all) break;
+    }
+    if (count == 0 || !pace_yaml_get(r->parameters, "sliding")) return PACE_OK;
+    if (first == count) return put(r, "sliding", 0);
+    for (size_t i = next; i < count; i++) {
+        PACE_TRY(read_layer_type(&sees_all, r, pace_yaml_item(list, i)));
+        if (sees_all != ((i + 1) % (next + 1) == 0) || first > 0)
+            return pace_yaml_fail(r->document, pace_yaml_item(list, i),
+                                  "layer_types: expected full attention in the first layers or in every so many, found "
+                                  "another order");
+    }
+    PACE_TRY(put(r, "global_first", (double)first));
+    return put(r, "global_every", (double)next + 1);
+}
+
 /* --- the family --------------------------------------------------------------------------------------------------- */
 
 static pace_status visit(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
@@ -170,6 +209,7 @@ pace_status pace_hub_config_read(pace_hub_config *out, pace_catalog *catalog, co
     PACE_TRY(pace_yaml_word(&out->model, rules, r.type, "model"));
     PACE_TRY(pace_model_each_description(catalog, visit, &r));
     PACE_TRY(check_only(&r));
+    PACE_TRY(take_layer_types(&r));
     PACE_TRY(take_all(&r, pace_yaml_get(r.type, "keys")));
     PACE_TRY(take_all(&r, pace_yaml_get(r.rules, "keys")));
     PACE_TRY(take_all(&r, pace_yaml_get(r.type, "with")));

@@ -74,8 +74,8 @@ typedef enum {
     PACE_OPTION_CAUSAL,
     PACE_OPTION_ROTARY,
     PACE_OPTION_DROPOUT,
-    PACE_OPTION_WINDOW,  /* tokens that see each other; 0 = all */
-    PACE_OPTION_SLIDING, /* the last tokens that some layers so built see alone; all are counted, which answers say */
+    PACE_OPTION_WINDOW,  /* tokens that see each other, part by part of the sequence; 0 = all */
+    PACE_OPTION_SLIDING, /* the last tokens, which a token sees alone; 0 = all */
     PACE_OPTION_HIDDEN,
     PACE_OPTION_LAYERS,
     PACE_OPTION_BIDIRECTIONAL,

@@ -257,13 +257,19 @@ pace_status pace_infer_interaction(pace_layer *layer, const pace_layer_inputs *f
     return PACE_OK;
 }
 
-/* Every query with every key, or within a window of them. */
+/* Every query with every key, or within a window of them; how many of a sequence's says pace_layer_span(). */
 static pace_status count_attention(pace_layer *layer, const pace_shape *queries, const pace_shape *keys) {
     double window = OPT(layer, WINDOW), count = OPT(layer, HEADS) * (OPT(layer, HEAD_DIM) + OPT(layer, VALUE_DIM));
     double seen = keys->height * keys->width;
-    if (window > 0 && (!keys->tokens || !queries->tokens || fmod(seen, window) != 0))
-        return pace_fail(PACE_E_INPUT, "\"window\": expected the tokens of an image, in whole windows of %g", window);
-    if (window > 0) seen = window;
+    bool itself = queries->sequence && keys->sequence;
+    if (OPT(layer, SLIDING) > 0 && (!itself || window > 0))
+        return pace_fail(PACE_E_INPUT, "\"sliding\": expected a sequence that attends to itself, without \"window\"");
+    if (window > 0 && !itself && (!keys->tokens || !queries->tokens || fmod(seen, window) != 0))
+        return pace_fail(PACE_E_INPUT,
+                         "\"window\": expected a sequence that attends to itself, or the tokens of an image, in whole "
+                         "windows of %g",
+                         window);
+    if (window > 0 && !itself) seen = window;
     layer->multiply_adds[queries->sequence + keys->sequence] = count * queries->height * queries->width * seen;
     return PACE_OK;
 }

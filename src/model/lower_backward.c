@@ -414,7 +414,7 @@ void pace_backward_attention(pace_lowering *to, const layer_view *view) {
     if (to->config->cp > 1) /* the gradients of all keys and values go back to their ranks */
         pace_emit_exchange(to, "reducescatter", PACE_GROUP_CONTEXT, context_bytes * to->config->cp);
     if (view->layer->option[PACE_OPTION_ROTARY] > 0) {
-        backward_rotary(to, size.b * size.kv_heads * size.keys * size.head_dim, view->bytes);
+        backward_rotary(to, size.samples * size.kv_heads * size.held * size.head_dim, view->bytes);
         backward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
     }
     if (view->layer->input_count == 1) { /* parts of one tensor */

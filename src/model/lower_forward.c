@@ -263,7 +263,7 @@ void pace_forward_attention(pace_lowering *to, const layer_view *view) {
     pace_attention size = pace_lower_attention_size(to, view->layer);
     if (view->layer->option[PACE_OPTION_ROTARY] > 0) {
         forward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
-        forward_rotary(to, size.b * size.kv_heads * size.keys * size.head_dim, view->bytes);
+        forward_rotary(to, size.samples * size.kv_heads * size.held * size.head_dim, view->bytes);
     }
     if (to->config->cp > 1) /* keys and values of all tokens (Liu et al. 2023, ring attention) */
         pace_emit_exchange(to, "allgather", PACE_GROUP_CONTEXT, pace_lower_context_bytes(to, &size, view->bytes));

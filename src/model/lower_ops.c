@@ -68,18 +68,31 @@ static double tokens_of(const pace_lowering *to, const pace_shape *shape) {
     return shape->sequence ? to->sequence : shape->height * shape->width;
 }
 
+/* Tokens of a part that attends to itself; 0 = all do. Kernels compute the parts of a sequence alone, or what a window
+ * shows of it; where scores go through memory all are formed, and a mask hides the others. */
+static double part_of(const pace_lowering *to, const pace_layer *layer, double keys) {
+    double window = layer->option[PACE_OPTION_WINDOW];
+    if (!layer->shape.sequence) return window;
+    bool whole = !(window > 0) || window >= keys || pace_model_forms_scores(to->model, to->config);
+    return whole ? 0 : pace_layer_span(layer, keys);
+}
+
 pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_layer *layer) {
     const double *option = layer->option;
     double tp = layer->shape.sharded ? to->config->tp : 1;
     double kv_heads = option[PACE_OPTION_KV_HEADS] / tp; /* fewer than ranks: each holds one */
     const pace_shape *keys = &pace_layer_input(to->model, layer, layer->input_count - 1)->shape;
-    double queries = tokens_of(to, &layer->shape), window = option[PACE_OPTION_WINDOW];
+    double queries = tokens_of(to, &layer->shape);
     double seen = tokens_of(to, keys) * (keys->sequence ? to->config->cp : 1); /* those of the other ranks come by */
-    return (pace_attention){.b = to->batch * (window > 0 ? queries / window : 1),
+    double part = part_of(to, layer, seen);
+    return (pace_attention){.b = to->batch * (part > 0 ? queries / part : 1),
                             .heads = option[PACE_OPTION_HEADS] / tp,
                             .kv_heads = kv_heads < 1 ? 1 : kv_heads,
-                            .queries = window > 0 ? window : queries,
-                            .keys = window > 0 ? window : seen,
+                            .queries = part > 0 ? part : queries,
+                            .keys = part > 0 ? part : seen,
+                            .window = option[PACE_OPTION_SLIDING],
+                            .samples = to->batch,
+                            .held = seen,
                             .head_dim = option[PACE_OPTION_HEAD_DIM],
                             .value_dim = option[PACE_OPTION_VALUE_DIM],
                             .causal = option[PACE_OPTION_CAUSAL] > 0,
@@ -97,13 +110,14 @@ pace_score_bytes pace_lower_score_bytes(const pace_lowering *to, const pace_atte
 
 /* Where queries and values differ in width, the family's one width is their mean: the products come out the same. */
 pace_op pace_lower_attention(const pace_lowering *to, const pace_attention *size, pace_pass pass, int bytes) {
-    return finish((pace_op){.family = PACE_OP_ATTENTION,
-                            .pass = pass,
-                            .precision = bytes == 2 ? held(to, 2) : pace_config_matrix_precision(to->config),
-                            .element_bytes = bytes,
-                            .size = {size->b, size->heads, size->kv_heads, size->queries, size->keys,
-                                     (size->head_dim + size->value_dim) / 2, size->causal}},
-                  bytes == 2 ? "" : "efficient"); /* which kernel frameworks run: attention of steps.yaml */
+    pace_op op = {.family = PACE_OP_ATTENTION,
+                  .pass = pass,
+                  .precision = bytes == 2 ? held(to, 2) : pace_config_matrix_precision(to->config),
+                  .element_bytes = bytes,
+                  .size = {size->b, size->heads, size->kv_heads, size->queries, size->keys,
+                           (size->head_dim + size->value_dim) / 2, size->causal}};
+    pace_attention_slide(op.size, size->window);
+    return finish(op, bytes == 2 ? "" : "efficient"); /* which kernel frameworks run: attention of steps.yaml */
 }
 
 const char *pace_lower_attention_name(int bytes, bool backward) {
@@ -283,5 +297,5 @@ bool pace_lower_has_tied_copy(const pace_lowering *to) {
 }
 
 double pace_lower_context_bytes(const pace_lowering *to, const pace_attention *size, int bytes) {
-    return size->b * to->sequence * size->kv_heads * (size->head_dim + size->value_dim) * bytes;
+    return size->samples * to->sequence * size->kv_heads * (size->head_dim + size->value_dim) * bytes;
 }

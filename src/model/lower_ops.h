@@ -34,7 +34,9 @@ const pace_activation *pace_lower_activation(const char *word);
 
 typedef struct {
     double b, heads, kv_heads, queries, keys, head_dim, value_dim;
-    bool causal, drops; /* drops: dropout of weights */
+    double window;        /* keys that a query sees at most; 0 = all */
+    double samples, held; /* of one rank: samples, whose parts are `b`, and keys of each */
+    bool causal, drops;   /* drops: dropout of weights */
 } pace_attention;
 
 /** Experts' products: `groups` of `each` rows, together `rows`. */

@@ -33,6 +33,20 @@ double pace_shape_elements(const pace_shape *shape, double sequence) {
     return shape->sequence ? elements * sequence : elements;
 }
 
+double pace_layer_span(const pace_layer *layer, double sequence) {
+    double sliding = layer->option[PACE_OPTION_SLIDING], part = layer->option[PACE_OPTION_WINDOW];
+    if (layer->kind != PACE_LAYER_ATTENTION || !layer->shape.sequence) return sequence;
+    if (sliding > 0) return fmin(sliding, sequence);
+    if (!(part > 0) || part >= sequence) return sequence;
+    double last = fmod(sequence, part);
+    return ((sequence - last) * part + last * last) / sequence;
+}
+
+double pace_layer_multiply_adds(const pace_layer *layer, double sequence) {
+    const double *work = layer->multiply_adds;
+    return work[0] + sequence * (work[1] + pace_layer_span(layer, sequence) * work[2]);
+}
+
 /* Which operators torch.autocast runs in half and which in single precision: PyTorch's "Autocast op reference". */
 int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config, int input_bytes) {
     int held = pace_config_parameter_bytes(config);

@@ -82,6 +82,11 @@ bool pace_model_forms_scores(const pace_model *model, const pace_config *config)
 double pace_model_sequence(const pace_model *model, const pace_config *config);
 /** Elements of a tensor of one sample, of all ranks together that share it. */
 double pace_shape_elements(const pace_shape *shape, double sequence);
+/** Keys that each token of a sequence sees in a layer of attention that is not causal: all, or those of its window. Of
+ * parts that attend to themselves the mean, since the last is what is left. */
+double pace_layer_span(const pace_layer *layer, double sequence);
+/** Forward, of one sample; causal attention counted in full. */
+double pace_layer_multiply_adds(const pace_layer *layer, double sequence);
 /** Bytes of an element of a layer's output, given that of its first input (0 = the parameters'). */
 int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config, int input_bytes);
 

@@ -54,7 +54,7 @@ static double tokens_of(const pace_model *model, const pace_shape *shape, const 
 double pace_kept_attention(const pace_model *model, const pace_layer *layer, const pace_config *config,
                            int element_bytes) {
     double heads = layer->option[PACE_OPTION_HEADS] / (layer->shape.sharded ? config->tp : 1);
-    double window = layer->option[PACE_OPTION_WINDOW];
+    double window = layer->shape.sequence ? 0 : layer->option[PACE_OPTION_WINDOW]; /* a mask hides scores, no more */
     double queries = tokens_of(model, &layer->shape, config);
     double rows = heads * queries / (layer->shape.sequence ? config->cp : 1);
     if (!pace_model_forms_scores(model, config)) return rows * 4; /* a scale per row */
@@ -229,8 +229,7 @@ pace_model_totals pace_model_total(const pace_model *model, const pace_config *c
         double packed = layer->rule->expert_elements ? layer->rule->expert_elements(layer) : layer->parameters;
         if (layer->packed > 0) total.weight_bytes += packed * (layer->packed - held);
         if (layer->training_only) continue;
-        total.multiply_adds +=
-            layer->multiply_adds[0] + sequence * (layer->multiply_adds[1] + sequence * layer->multiply_adds[2]);
+        total.multiply_adds += pace_layer_multiply_adds(layer, sequence);
     }
     total.activation_bytes = pace_model_kept_bytes(model, config, 0, UINT32_MAX);
     total.weight_bytes += total.parameters * held;

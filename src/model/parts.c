@@ -6,17 +6,30 @@
 
 void pace_model_parts_free(pace_model_parts *parts) { PACE_VEC_FREE(&parts->parts, &parts->order); }
 
-static bool alike_layers(const pace_layer *a, const pace_layer *b) {
+/* A window that hides nothing is none. */
+static bool alike_options(const pace_layer *a, const pace_layer *b, double sequence) {
+    double of[2][PACE_OPTIONS];
+    memcpy(of[0], a->option, sizeof of[0]);
+    memcpy(of[1], b->option, sizeof of[1]);
+    for (int i = 0; i < 2; i++)
+        for (int option = PACE_OPTION_WINDOW; option <= PACE_OPTION_SLIDING; option++)
+            if (a->shape.sequence && of[i][option] >= sequence) of[i][option] = 0;
+    return memcmp(of[0], of[1], sizeof of[0]) == 0;
+}
+
+static bool alike_layers(const pace_layer *a, const pace_layer *b, double sequence) {
     return a->rule == b->rule && a->shard == b->shard && a->parameters == b->parameters && a->frozen == b->frozen &&
-           memcmp(a->option, b->option, sizeof a->option) == 0 && a->shape.channels == b->shape.channels &&
+           alike_options(a, b, sequence) && a->shape.channels == b->shape.channels &&
            a->shape.height == b->shape.height && a->shape.width == b->shape.width &&
            a->shape.sharded == b->shape.sharded;
 }
 
-static bool alike(const pace_model *model, const pace_model_part *part, uint32_t first, uint32_t last) {
+static bool alike(const pace_model *model, const pace_model_part *part, uint32_t first, uint32_t last,
+                  double sequence) {
     if (part->place != PACE_PART_LAYER || part->last - part->first != last - first) return false;
     for (uint32_t i = 0; i <= last - first; i++)
-        if (!alike_layers(&model->layers.items[part->first + i], &model->layers.items[first + i])) return false;
+        if (!alike_layers(&model->layers.items[part->first + i], &model->layers.items[first + i], sequence))
+            return false;
     return true;
 }
 
@@ -45,7 +58,7 @@ static void count_parameters(pace_model_part *part, const pace_model *model, con
 static pace_status add_part(pace_model_parts *out, const pace_model *model, const pace_config *config, uint32_t first,
                             uint32_t last, pace_part_place place) {
     for (size_t i = 0; place == PACE_PART_LAYER && i < out->parts.count; i++)
-        if (alike(model, &out->parts.items[i], first, last)) {
+        if (alike(model, &out->parts.items[i], first, last, pace_model_sequence(model, config))) {
             out->parts.items[i].turns++;
             return PACE_PUSH(&out->order, (uint32_t)i);
         }

@@ -101,10 +101,9 @@ static const char *shape_text(const pace_shape *shape, double sequence) {
 static void add_layers(pace_node *root, const pace_model *model, double sequence) {
     pace_node *table = pace_open_table(root, &layers, 0);
     PACE_ITEMS (const pace_layer, layer, &model->layers) {
-        const double *work = layer->multiply_adds;
         pace_table_put(table, &(layer_row){pace_names_text(&model->names, layer->name), layer->word,
                                            shape_text(&layer->shape, sequence), count_of(layer->parameters),
-                                           count_of(work[0] + sequence * (work[1] + sequence * work[2]))});
+                                           count_of(pace_layer_multiply_adds(layer, sequence))});
     }
 }
 

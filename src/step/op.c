@@ -70,13 +70,26 @@ static bool convolution(pace_op *op) {
 static const double latent = 576.0 / 544;
 static bool is_latent(const pace_op *op) { return strcmp(op->kind, "mla_latent") == 0; }
 
+enum { B, HEADS, KV_HEADS, QUERIES, KEYS, HEAD_DIM, CAUSAL, WINDOW }; /* sizes of attention */
+
+void pace_attention_slide(double size[PACE_OP_SIZES], double window) {
+    size[WINDOW] = window > 0 && window < size[KEYS] ? window : 0;
+}
+
+double pace_attention_keys_seen(const double size[PACE_OP_SIZES]) {
+    double keys = size[KEYS], window = size[WINDOW];
+    bool causal = size[CAUSAL] > 0;
+    if (!(window > 0)) return causal ? keys / 2 : keys;
+    return causal && size[QUERIES] > 1 ? window - window * window / (2 * keys) : window;
+}
+
 /* Backward forms the scores anew: five products where forward has two (Dao et al. 2022, appendix B). */
 static bool attention(pace_op *op) {
-    enum { B, HEADS, KV_HEADS, QUERIES, KEYS, HEAD_DIM, CAUSAL };
     const double *s = op->size;
     if (!positive(op, CAUSAL)) return false;
-    double scores = s[B] * s[HEADS] * s[QUERIES] * s[KEYS] * (s[CAUSAL] > 0 ? 0.5 : 1);
-    double q = s[B] * s[HEADS] * s[QUERIES] * s[HEAD_DIM], kv = s[B] * s[KV_HEADS] * s[KEYS] * s[HEAD_DIM];
+    double scores = s[B] * s[HEADS] * s[QUERIES] * pace_attention_keys_seen(s);
+    double keys = s[WINDOW] > 0 ? fmin(s[KEYS], s[WINDOW] + s[QUERIES] - 1) : s[KEYS]; /* that any query sees */
+    double q = s[B] * s[HEADS] * s[QUERIES] * s[HEAD_DIM], kv = s[B] * s[KV_HEADS] * keys * s[HEAD_DIM];
     op->flop = (is_backward(op) ? 5 : 2) * 2 * scores * s[HEAD_DIM];
     if (is_backward(op)) move(op, 3 * q + 2 * kv, q + 2 * kv);
     else move(op, q + (is_latent(op) ? latent : 2) * kv, q);

@@ -6,7 +6,7 @@
  *
  *   gemm           b m n k                       b products of m x k by k x n
  *   convolution    n c h w k r s stride_h stride_w pad_h pad_w dilation groups        (input n c h w, k filters r x s)
- *   attention      b heads kv_heads queries keys head_dim causal
+ *   attention      b heads kv_heads queries keys head_dim causal [window]   keys that a query sees at most; 0 = all
  *   embedding      b tables rows lookups d       lookups per sample and table, of rows of d elements
  *   normalization  rows columns                  the mean and variance are over columns (batch norm: over rows)
  *   softmax        rows columns
@@ -80,6 +80,13 @@ const char *const *pace_op_size_names(pace_op_family family, unsigned *count);
 /** Fills flop, read_bytes and write_bytes in from the sizes, the pass and element_bytes. A multiply-add is two
  * operations. False, with all three 0, when the sizes do not suffice (a needed one is not above 0). */
 bool pace_op_complete(pace_op *op);
+
+/** Sets attention's last size, which no table's column says (pace_op_size_names): none where a window hides nothing. */
+void pace_attention_slide(double size[PACE_OP_SIZES], double window);
+
+/** Keys that a query sees, on average over its sequence: all; half of them where it sees none behind itself; of a
+ * window w as many, less w^2 / 2 over the keys for the first queries of a causal sequence. */
+double pace_attention_keys_seen(const double size[PACE_OP_SIZES]);
 
 /** Whether two operations must cost the same: every field but the text of `kind` beyond its end. */
 bool pace_op_equal(const pace_op *a, const pace_op *b);

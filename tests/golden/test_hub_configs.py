@@ -69,6 +69,8 @@ REFUSED = (
     ({"architectures": ["LlamaForCausalLM"], "hidden_size": 4096}, "model_type"),
     (dict(LLAMA, num_attention_heads=33), "33"),
     ({"_class_name": "UNet2DConditionModel", "sample_size": 64}, "diffusers"),
+    (dict(RELEASED["Qwen3-8B"][0], layer_types=["linear_attention"] * 36), "linear_attention"),
+    (dict(RELEASED["Qwen3-8B"][0], layer_types=["full_attention", "sliding_attention"] * 18), "another order"),
     (dict(RELEASED["wav2vec2-base-960h"][0], feat_extract_norm="layer"), "feat_extract_norm"),
 )
 
@@ -106,15 +108,23 @@ def test_verbs(folder):
 
 
 def test_windows(folder):
-    """Layers are counted as seeing all tokens: where the released model's see fewer, the answer says so."""
-    qwen = dict(RELEASED["Qwen2.5-7B"][0], sliding_window=131072, use_sliding_window=False)
-    for name, config, sequence, window in (("gpt-oss", RELEASED["gpt-oss-20b"][0], 4096, 128), ("gemma", RELEASED["gemma-2-2b"][0], 8192, 4096), ("gemma", RELEASED["gemma-2-2b"][0], 4096, None),
-                                           ("mistral", dict(RELEASED["Mistral-7B"][0], sliding_window=4096), 32768, 4096), ("mistral", dict(RELEASED["Mistral-7B"][0], sliding_window=None), 32768, None),
-                                           ("qwen", qwen, 262144, None)):
+    """The layers that a window is in are those of the released model (transformers' classes), however the file says it: a pattern of the
+    class, a member, or a list of layers."""
+    qwen = dict(RELEASED["Qwen2.5-7B"][0], sliding_window=131072, use_sliding_window=False, max_window_layers=21)
+    every_third = dict(RELEASED["Qwen3-8B"][0], sliding_window=1024, layer_types=["full_attention" if i % 3 == 2 else "sliding_attention" for i in range(36)])
+    for name, config, sequence, window, layers in (
+            ("gpt-oss", RELEASED["gpt-oss-20b"][0], 4096, 128, "12 of 24"), ("gemma", RELEASED["gemma-2-2b"][0], 8192, 4096, "13 of 26"),
+            ("gemma", RELEASED["gemma-2-2b"][0], 4096, None, None),
+            ("mistral", dict(RELEASED["Mistral-7B"][0], sliding_window=4096), 32768, 4096, "32 of 32"),
+            ("mistral", dict(RELEASED["Mistral-7B"][0], sliding_window=None), 32768, None, None), ("qwen", qwen, 262144, None, None),
+            ("qwen, last layers", dict(qwen, sliding_window=4096, use_sliding_window=True), 8192, 4096, "7 of 28"),
+            ("qwen, a list of them", dict(qwen, sliding_window=4096, layer_types=["full_attention"] * 20 + ["sliding_attention"] * 8, use_sliding_window=True), 8192, 4096, "8 of 28"),
+            ("qwen, a list of none", dict(qwen, sliding_window=4096, layer_types=["full_attention"] * 28), 8192, None, None),
+            ("every third", dict(every_third, use_sliding_window=True), 4096, 1024, "24 of 36")):
         path = write(folder, config)
         for verb, words in (("predict", ("--set", "micro_batch=1", "--on", "h200-141-sxm")), ("plan", ("--set", "global_batch=64", "--on", "hgx-h200*2", "--top", "1", "--set", "framework=megatron-core"))):
             out = run(verb, path, "--set", f"sequence={sequence}", *words, "-q")[1]
-            said = f"window of {window} tokens are counted as if they saw all {sequence}" if window else "window of"
+            said = f"In {layers} layers of attention tokens see the last {window} tokens alone" if window else "layers of attention"
             expect((said in " ".join(out.split())) == bool(window), verb, name, sequence, out[:1500])
 
 

@@ -79,6 +79,37 @@ with tempfile.TemporaryDirectory() as folder:
     os.rename(os.path.join(folder, "models", "mine.yaml"), os.path.join(folder, "models", "resnet.yaml"))
     assert "resnet18" not in run(PACELINE_CATALOG=folder)  # a file of the same name replaces the built-in one
 
+WINDOWS = """family: windows
+about: a test
+source: nobody
+parameters: {seq: 1000, sliding: 0, part: 0}
+inputs: {tokens: {tokens: seq}}
+layers:
+  - embedding: {rows: 10, width: 64}
+  - {attention: {heads: 2, kv_heads: 1, head_dim: 16, causal: 1, sliding: sliding, window: part}, repeat: 3}
+"""
+
+
+def attention(path, *words):
+    return [row["multiply_adds"] for row in json.loads(run(path, "--format", "json", *words))["layers"] if row["kind"] == "attention"]
+
+
+# Two products of 2 heads of 16; each token with all, with those of a window, or with those of its part, of which the last is shorter.
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "windows.yaml")
+    with open(path, "w") as file:
+        file.write(WINDOWS)
+    for tokens in (1, 299, 300, 1000):
+        sequence = ("--set", f"sequence={tokens}")
+        assert attention(path, *sequence) == [64 * tokens ** 2] * 3
+        assert attention(path, *sequence, "--set", "sliding=300") == [64 * tokens * min(tokens, 300)] * 3
+        parts = [min(300, tokens - first) for first in range(0, tokens, 300)]
+        assert attention(path, *sequence, "--set", "part=300") == [64 * sum(part ** 2 for part in parts)] * 3
+    assert "without \"window\"" in run(path, "--set", "sliding=300", "--set", "part=300", status=2)
+local = dict.fromkeys((1, 2, 4, 5), 1024)  # of six layers: Gemma 3 sees all tokens in every sixth, and the first here
+found = attention("gemma3-12b", "--set", "sequence=8192", "--set", "layers=6", "--set", "global_every=4", "--set", "global_first=1")
+assert found == [2 * 16 * 256 * 8192 * local.get(i, 8192) for i in range(6)], found
+
 assert "resnet50" in run("resnet5", status=4)
 assert "no parameter \"hidden\"" in run("resnet50", "--set", "hidden=3", status=2)
 assert "expected KEY=VALUE" in run("gpt", "--set", "hidden", status=2)

@@ -81,6 +81,10 @@ QUESTIONS = [
     ("what was updated is copied out of its buffers once", "mlp", "dgx-b200*2", {"dp": 2, "zero_stage": 2, "precision": "amp", "execution": "compiled", "optimizer": "adamw",
         "micro_batch": 4, "global_batch": 8}),
     ("a gradient fills its bucket before that goes", "vgg19", "dgx-h100*2", {"dp": 4, "precision": "amp_bf16", "execution": "graph", "optimizer": "adam", "global_batch": 16}),
+    ("stages differ in how many layers have a window", "gemma3-12b", "hgx-h200*2", {"tp": 2, "pp": 4, "dp": 2, "precision": "bf16", "execution": "compiled", "optimizer": "adamw",
+        "sequence": 16384, "micro_batch": 1, "global_batch": 16}),
+    ("every other layer has a window", "gpt-oss-20b", "hgx-h200*2", {"cp": 2, "ep": 4, "dp": 8, "precision": "bf16", "optimizer": "adamw", "sequence": 8192, "micro_batch": 1,
+        "global_batch": 16}),
     ("two layers of a chunk wait for no copy", "gpt3_2.7b", "dgx-h100*2", {"dp": 2, "pp": 8, "precision": "fp16", "optimizer": "adam", "offload": "activations", "global_batch": 64}),
 ]
 
@@ -90,6 +94,21 @@ for why, model, machine, settings in QUESTIONS:
     gap = json.loads(out)["closed_form"]["ratio"] - 1 if code in (0, 1) else err
     expect(isinstance(gap, float) and abs(gap) < 0.05, why, model, settings, gap)
 
+
+# A window that hides nothing is none, to the last bit; a narrower one takes less, and more layers that see all tokens more.
+def windowed(verb, *settings):
+    words = [word for setting in ("sequence=8192", *settings) for word in ("--set", setting)]
+    return json.loads(run(verb, "gemma3-4b", "--on", "hgx-h200", *words, "-q", "-f", "json")[1])["values"]
+
+
+for verb, *sharing in (["predict", "micro_batch=1", "dp=4", "cp=2"], ["predict", "framework=megatron-core", "tp=2", "pp=2", "dp=2", "micro_batch=1", "global_batch=8"],
+                       ["plan", "global_batch=32"]):
+    none, all_of_it, wide = (windowed(verb, *sharing, setting) for setting in ("sliding=0", "sliding=8192", "sliding=100000"))
+    expect(none == all_of_it == wide and none, "a window that hides nothing", verb, sharing)
+    if verb == "predict":
+        steps = [windowed(verb, *sharing, f"sliding={tokens}", f"global_every={every}")["step.median_s"]
+                 for tokens, every in ((512, 100), (2048, 100), (2048, 6), (2048, 2), (2048, 1))]
+        expect(steps == sorted(steps) and len(set(steps)) == 5 and steps[4] == none["step.median_s"], "narrower windows take less", sharing, steps)
 
 # Parts of a step as device graphs: the more is captured the less the host launches, and in both engines alike.
 def captured(model, machine, *settings, catalog=None):

@@ -293,9 +293,9 @@ static void say_missing(pace_kernel_row *out, const pace_layout *layout, unsigne
 
 enum { KV_HEADS = 2, QUERIES, KEYS, HEAD_DIM, CAUSAL }; /* sizes of attention */
 
-/* Of a sliding window each query sees as many keys, fewer at the start of a causal sequence: on average so many. */
+/* Words for no window; another that is no number has no effect. */
 static void slide_window(pace_kernel_row *out, const reader *r) {
-    double *size = out->op.size, window;
+    double window;
     const char *text = pace_csv_at(&r->rows->csv, out->row, r->rows->columns.window);
     if (out->op.family != PACE_OP_ATTENTION) {
         out->windowed = *text ? "window" : "";
@@ -308,9 +308,7 @@ static void slide_window(pace_kernel_row *out, const reader *r) {
         out->windowed = said ? "window" : "";
         return;
     }
-    if (!(window > 0) || !(window < size[KEYS])) return;
-    if (size[CAUSAL] > 0 && size[QUERIES] > 1) window -= window * window / (2 * size[KEYS]);
-    size[KEYS] = window, size[CAUSAL] = 0;
+    pace_attention_slide(out->op.size, window);
 }
 
 /* Sizes as one layout finds them, then as shapes say, then by default. */

@@ -51,12 +51,17 @@ static int rate_of(const char *name) {
 
 bool pace_step_is_rate(const char *name) { return rate_of(name) >= 0; }
 
-/* Multiply-adds of a sample that the mask leaves out. */
+static double causal_square(const pace_layer *layer, double sequence) {
+    double span = pace_layer_span(layer, sequence);
+    return span * (layer->option[PACE_OPTION_SLIDING] > 0 ? span : sequence);
+}
+
+/* Multiply-adds of a sample that the mask leaves out: half a square of all tokens or of a window. */
 static double causal_half(const pace_step_row *row) {
     double sum = 0, sequence = pace_model_sequence(row->model, &row->config);
     PACE_ITEMS (const pace_layer, layer, &row->model->layers)
         if (layer->kind == PACE_LAYER_ATTENTION && layer->option[PACE_OPTION_CAUSAL] > 0)
-            sum += layer->multiply_adds[2] * sequence * sequence / 2;
+            sum += layer->multiply_adds[2] * causal_square(layer, sequence) / 2;
     return sum;
 }
 

@@ -4,6 +4,6 @@
 #include "model/model.h"
 #include "report/report_node.h"
 
-/** "bert_large: 335.1 million parameters.", and that windows of attention are not counted where they are shorter than
- * the sequence. Nothing of a model found in a recording, which is told at length. */
+/** "bert_large: 335.1 million parameters.", and in how many layers windows of attention are shorter than
+ * the sequence, with what that assumes. Nothing of a model found in a recording, which is told at length. */
 void pace_put_model_note(pace_node *root, const pace_model *model, const pace_config *config);

@@ -15,8 +15,9 @@ typedef struct {
  * matrices. */
 pace_precision pace_step_main_precision(const pace_step_case *asked);
 
-/** Of a step of `seconds` on so many devices, idle ones included. MFU counts causal attention in full and nothing that
- * is computed again (Chowdhery et al. 2022, appendix B), over the dense peak of the precision that products have. */
+/** Of a step of `seconds` on so many devices, idle ones included. MFU counts causal attention in full, within its
+ * window, and nothing that is computed again (Chowdhery et al. 2022, appendix B), over the dense peak of the precision
+ * that products have. */
 pace_step_rate pace_step_rate_of(const pace_step_case *asked, double seconds, double devices);
 
 /** The headline of a model's step: its time and interval, on what, and its rate, which is returned. */

@@ -1,6 +1,7 @@
 /* Operations: work from sizes, against published counts and identities. */
 #include "step/op.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"
@@ -45,6 +46,23 @@ TEST(triangle) {
         pace_op op = op_of(PACE_OP_TRIL, PACE_PASS_FORWARD, 4, size);
         assert_true(pace_op_complete(&op));
         assert_true(op.read_bytes == 4.0 * 2 * (diagonal ? 45 : 36));
+    }
+}
+
+/* Causal, the i-th token sees the last min(i, w) of the tokens up to itself; of the first w its own score counts half,
+ * as where there is no window: s^2 / 2. Two products of head_dim multiply-adds a score. */
+TEST(attention_in_a_window) {
+    const double tokens = 300, windows[] = {1, 7, 128, 299, 300, 301, 0};
+    for (size_t i = 0; i < PACE_COUNT(windows); i++) {
+        const double size[] = {2, 8, 4, tokens, tokens, 64, 1};
+        double window = windows[i] > 0 && windows[i] < tokens ? windows[i] : tokens, scores = -window / 2;
+        for (double token = 1; token <= tokens; token++) scores += token < window ? token : window;
+        pace_op op = op_of(PACE_OP_ATTENTION, PACE_PASS_FORWARD, 7, size), all = op;
+        pace_attention_slide(op.size, windows[i]);
+        assert_true(pace_op_complete(&op) && pace_op_complete(&all));
+        assert_true(fabs(op.flop / (2 * 2 * 64 * 2 * 8 * scores) - 1) < 1e-14);
+        assert_true(op.read_bytes == all.read_bytes && op.write_bytes == all.write_bytes); /* each key is seen */
+        assert_int_equal(pace_op_equal(&op, &all), window == tokens);
     }
 }
 
