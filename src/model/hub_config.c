@@ -31,6 +31,15 @@ static bool says_something(const pace_yaml_node *node) {
     return !is_null(text) && strcmp(text, "false") != 0 && strcmp(text, "0") != 0;
 }
 
+/* "outer.inner" is a member of a member. */
+static const pace_yaml_node *find_member(const reader *r, const char *name) {
+    char outer[WORD];
+    const char *inner = strchr(name, '.');
+    if (!inner) return pace_yaml_get(r->root, name);
+    pace_snprintf(outer, sizeof outer, "%.*s", (int)(inner - name), name);
+    return pace_yaml_get(pace_yaml_get(r->root, outer), inner + 1);
+}
+
 static const pace_yaml_node *find_type(const reader *r, const char *name) {
     const pace_yaml_node *types = pace_yaml_get(r->rules, "types"), *type = name ? pace_yaml_get(types, name) : NULL;
     const char *like = pace_yaml_text_of(type, "like");
@@ -38,8 +47,12 @@ static const pace_yaml_node *find_type(const reader *r, const char *name) {
 }
 
 static pace_status refuse_type(const reader *r, const char *name) {
-    const pace_yaml_node *types = pace_yaml_get(r->rules, "types");
-    char list[600] = "";
+    const pace_yaml_node *types = pace_yaml_get(r->rules, "types"), *refused = pace_yaml_get(r->rules, "refused");
+    char list[1200] = "";
+    for (size_t i = 0; name && i < pace_yaml_count(refused); i++)
+        if (pace_word_listed(pace_yaml_get(pace_yaml_item(refused, i), "types"), name))
+            return pace_yaml_fail(r->document, r->root, "model_type \"%.40s\": %s", name,
+                                  pace_yaml_text_of(pace_yaml_item(refused, i), "why"));
     for (size_t i = 0; i < pace_yaml_count(types); i++)
         pace_list(list, sizeof list, ", ", "%s", pace_yaml_key(types, i));
     return pace_yaml_fail(
@@ -72,18 +85,22 @@ static double above(const reader *r, const char *parameter) {
 }
 
 /* A member's value; false where the configuration does not state it. "member=word" asks for a word; "member?other"
- * counts where the other says something. */
+ * counts where the other says something; "member*other" is a product. */
 static pace_status take_member(bool *stated, double *value, const reader *r, const char *member) {
     char key[WORD];
-    const char *equals = strchr(member, '='), *other = strchr(member, '?');
-    pace_snprintf(key, sizeof key, "%.*s", (int)strcspn(member, "=?"), member);
-    const pace_yaml_node *node = pace_yaml_get(r->root, key);
+    const char *equals = strchr(member, '='), *other = strchr(member, '?'), *times = strchr(member, '*');
+    pace_snprintf(key, sizeof key, "%.*s", (int)strcspn(member, "=?*"), member);
+    const pace_yaml_node *node = find_member(r, key);
     const char *text = pace_yaml_text(node);
-    *stated = node && !is_null(text) && (!other || says_something(pace_yaml_get(r->root, other + 1)));
+    *stated = node && !is_null(text) && (!other || says_something(find_member(r, other + 1)));
     if (!*stated) return PACE_OK;
     if (equals) *value = text && strcmp(text, equals + 1) == 0;
     else if (text && (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)) *value = *text == 't';
     else PACE_TRY(pace_yaml_number(value, r->document, node));
+    if (!times) return PACE_OK;
+    double factor = 0;
+    PACE_TRY(take_member(stated, &factor, r, times + 1));
+    *value *= factor;
     return PACE_OK;
 }
 
@@ -95,13 +112,16 @@ static pace_status put(reader *r, const char *parameter, double value) {
 /* The first member of a list that the configuration states, else what the type's class takes. */
 static pace_status take(reader *r, const char *parameter, const pace_yaml_node *members, bool needed) {
     const pace_yaml_node *usual = pace_yaml_get(pace_yaml_get(r->type, "with"), parameter);
-    bool stated = false;
+    bool stated = false, perhaps = false;
     double value;
-    for (size_t i = 0; i < pace_yaml_count(members) && !stated; i++)
-        PACE_TRY(take_member(&stated, &value, r, pace_yaml_text(pace_yaml_item(members, i))));
+    for (size_t i = 0; i < pace_yaml_count(members) && !stated; i++) {
+        const char *member = pace_yaml_text(pace_yaml_item(members, i));
+        perhaps = perhaps || strchr(member, '?');
+        PACE_TRY(take_member(&stated, &value, r, member));
+    }
     if (stated && value > above(r, parameter)) return put(r, parameter, value);
     if (usual) return pace_number_parse(&value, pace_yaml_text(usual)) ? put(r, parameter, value) : PACE_OK;
-    if (!needed || stated) return PACE_OK;
+    if (!needed || stated || perhaps) return PACE_OK;
     return pace_yaml_fail(r->document, r->root, "a model's configuration without %s",
                           pace_yaml_text(pace_yaml_item(members, 0)));
 }
@@ -176,6 +196,7 @@ static pace_status take_layer_types(reader *r) {
         if (sees_all) break;
     }
     if (count == 0 || !pace_yaml_get(r->parameters, "sliding")) return PACE_OK;
+    if (first == count && pace_yaml_get(r->parameters, "chunk")) PACE_TRY(put(r, "chunk", 0));
     if (first == count) return put(r, "sliding", 0);
     for (size_t i = next; i < count; i++) {
         PACE_TRY(read_layer_type(&sees_all, r, pace_yaml_item(list, i)));

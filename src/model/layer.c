@@ -29,6 +29,7 @@ static const char *const option_names[PACE_OPTIONS] = {
     [PACE_OPTION_DROPOUT] = "dropout",
     [PACE_OPTION_WINDOW] = "window",
     [PACE_OPTION_SLIDING] = "sliding",
+    [PACE_OPTION_SINKS] = "sinks",
     [PACE_OPTION_HIDDEN] = "hidden",
     [PACE_OPTION_LAYERS] = "layers",
     [PACE_OPTION_EXPERTS] = "experts",
@@ -84,9 +85,11 @@ static pace_status check_option(const pace_layer *layer, pace_layer_option optio
                        option == PACE_OPTION_TIED || option == PACE_OPTION_AFFINE || option == PACE_OPTION_CEIL ||
                        option == PACE_OPTION_CAUSAL || option == PACE_OPTION_ROTARY ||
                        option == PACE_OPTION_BIDIRECTIONAL || option == PACE_OPTION_GATED ||
-                       option == PACE_OPTION_NODES || option == PACE_OPTION_WINDOW || option == PACE_OPTION_SLIDING;
+                       option == PACE_OPTION_NODES || option == PACE_OPTION_WINDOW || option == PACE_OPTION_SLIDING ||
+                       option == PACE_OPTION_SINKS;
     if (value == PACE_SAME_AS_BEFORE) return PACE_OK;
     if (isnan(value)) return pace_fail(PACE_E_INPUT, "\"%s\" needs \"%s\"", layer->word, option_names[option]);
+    if (option == PACE_OPTION_ROTARY && value >= 0 && value <= 1) return PACE_OK;
     if (option == PACE_OPTION_P || option == PACE_OPTION_DROPOUT) {
         if (value >= 0 && value < 1) return PACE_OK;
         return pace_fail(PACE_E_INPUT, "\"%s\": expected a probability below 1, found %g", option_names[option], value);

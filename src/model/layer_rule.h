@@ -72,10 +72,11 @@ typedef enum {
     PACE_OPTION_HEAD_DIM,
     PACE_OPTION_VALUE_DIM,
     PACE_OPTION_CAUSAL,
-    PACE_OPTION_ROTARY,
+    PACE_OPTION_ROTARY, /* share of a head that is rotated by the place of its token */
     PACE_OPTION_DROPOUT,
     PACE_OPTION_WINDOW,  /* tokens that see each other, part by part of the sequence; 0 = all */
     PACE_OPTION_SLIDING, /* the last tokens, which a token sees alone; 0 = all */
+    PACE_OPTION_SINKS,   /* 1 = a learned score of each head beside those of the keys (gpt-oss) */
     PACE_OPTION_HIDDEN,
     PACE_OPTION_LAYERS,
     PACE_OPTION_BIDIRECTIONAL,

@@ -82,7 +82,7 @@ static const pace_layer_rule rules[] = {
      .kept_extra = pace_kept_interaction},
     {"attention", PACE_LAYER_ATTENTION, .least = 1, .most = 3, OF(attention), BY(attention, attention),
      OPTIONS(NEEDS(HEADS), FOLLOWS(KV_HEADS), FOLLOWS(HEAD_DIM), FOLLOWS(VALUE_DIM), TAKES(CAUSAL, 0),
-             TAKES(ROTARY, 0), TAKES(DROPOUT, 0), TAKES(WINDOW, 0), TAKES(SLIDING, 0)),
+             TAKES(ROTARY, 0), TAKES(DROPOUT, 0), TAKES(WINDOW, 0), TAKES(SLIDING, 0), TAKES(SINKS, 0)),
      .autocast = PACE_AUTOCAST_HALF, .keeps = PACE_KEEPS_INPUT | PACE_KEEPS_FUSED, .kept_extra = pace_kept_attention,
      .recomputed = true},
     {"additive_attention", PACE_LAYER_ADDITIVE_ATTENTION, .least = 3, .most = 3, OF(additive_attention),

@@ -291,6 +291,8 @@ pace_status pace_infer_attention(pace_layer *layer, const pace_layer_inputs *fro
                          from->count, from->shape[0].channels, heads, kv_heads);
     layer->shape = from->shape[0];
     layer->shape.channels = heads * OPT(layer, VALUE_DIM);
+    layer->tensors = OPT(layer, SINKS) > 0 ? 1 : 0;
+    layer->parameters = layer->tensors * heads;
     return count_attention(layer, &from->shape[0], &from->shape[from->count - 1]);
 }
 
@@ -345,11 +347,14 @@ static pace_status fail_branch(const pace_shape *inputs, size_t i) {
                      inputs[0].height, inputs[0].width, i + 1, inputs[i].channels, inputs[i].height, inputs[i].width);
 }
 
-/* Product or sum of tensors of one shape, or of an image and a number for each of its channels. */
+/* Product or sum of tensors of one shape, or of an image and a number for each of its channels, or of tokens and one
+ * number for each. */
 pace_status pace_infer_join(pace_layer *layer, const pace_layer_inputs *from) {
     for (size_t i = 1; i < from->count; i++) {
         bool alike = flat(&from->shape[i]) == flat(&from->shape[0]),
              one = from->shape[i].height == 1 && from->shape[i].width == 1;
+        bool scores = one && from->shape[i].channels == 1 && from->shape[i].sequence && from->shape[0].sequence;
+        if (scores && !from->shape[i].sharded) continue;
         if (!is_as_wide(&from->shape[i], &from->shape[0]) ||
             !((alike && from->shape[i].tokens == from->shape[0].tokens) || one))
             return fail_branch(from->shape, i);

@@ -331,16 +331,24 @@ void pace_backward_interaction(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
-static void backward_rotary(pace_lowering *to, double elements, int bytes) {
-    pace_emit_backward_view(to, "AddBackward0");
-    for (int i = 0; i < 2; i++) one_map(to, "MulBackward0", "aten::mul", "mul", elements, 1, bytes);
-    pace_emit_backward_view(to, "CatBackward0");
-    one_map(to, "NegBackward0", "aten::neg", "neg", elements / 2, 1, bytes);
-    for (int i = 0; i < 2; i++) { /* halves of one tensor: each gradient is padded with zeroes */
+/* The parts of one tensor: each gradient is padded with zeroes. */
+static void backward_slices(pace_lowering *to, double elements, int bytes) {
+    for (int i = 0; i < 2; i++) {
         pace_emit_backward_op(to, "SliceBackward0", "aten::slice_backward",
                               pace_emit_copy(to, "fill", elements, bytes));
     }
     pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
+}
+
+static void backward_rotary(pace_lowering *to, double whole, double share, int bytes) {
+    double elements = whole * share;
+    if (share < 1) pace_emit_backward_view(to, "CatBackward0");
+    pace_emit_backward_view(to, "AddBackward0");
+    for (int i = 0; i < 2; i++) one_map(to, "MulBackward0", "aten::mul", "mul", elements, 1, bytes);
+    pace_emit_backward_view(to, "CatBackward0");
+    one_map(to, "NegBackward0", "aten::neg", "neg", elements / 2, 1, bytes);
+    backward_slices(to, elements, bytes);
+    if (share < 1) backward_slices(to, whole, bytes);
 }
 
 static void two_products(pace_lowering *to, double b, double m, double n, double k, int bytes) {
@@ -413,9 +421,10 @@ void pace_backward_attention(pace_lowering *to, const layer_view *view) {
     }
     if (to->config->cp > 1) /* the gradients of all keys and values go back to their ranks */
         pace_emit_exchange(to, "reducescatter", PACE_GROUP_CONTEXT, context_bytes * to->config->cp);
-    if (view->layer->option[PACE_OPTION_ROTARY] > 0) {
-        backward_rotary(to, size.samples * size.kv_heads * size.held * size.head_dim, view->bytes);
-        backward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
+    double rotary = view->layer->option[PACE_OPTION_ROTARY];
+    if (rotary > 0) {
+        backward_rotary(to, size.samples * size.kv_heads * size.held * size.head_dim, rotary, view->bytes);
+        backward_rotary(to, size.b * size.heads * size.queries * size.head_dim, rotary, view->bytes);
     }
     if (view->layer->input_count == 1) { /* parts of one tensor */
         pace_emit_backward_op(to, "SplitBackward0", "aten::cat",
@@ -424,6 +433,7 @@ void pace_backward_attention(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, "TransposeBackward0");
     pace_backward_give(to, view);
     pace_emit_close_backward(to);
+    pace_backward_keep(to, view);
 }
 
 void pace_backward_additive_attention(pace_lowering *to, const layer_view *view) {

@@ -219,13 +219,15 @@ void pace_forward_interaction(pace_lowering *to, const layer_view *view) {
     pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", view->elements, view->bytes));
 }
 
-/* Rotates by halves: x * cos + rotated(x) * sin. */
-static void forward_rotary(pace_lowering *to, double elements, int bytes) {
+/* Rotates by halves: x * cos + rotated(x) * sin. Of a part, the rest is put behind it again. */
+static void forward_rotary(pace_lowering *to, double whole, double share, int bytes) {
+    double elements = whole * share;
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
     pace_emit_op(to, "aten::neg", pace_emit_elementwise(to, "neg", elements / 2, 1, 1, bytes));
     pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", elements, bytes));
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
+    if (share < 1) pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", whole, bytes));
 }
 
 /* From scores to weights. A mask of padding is as wide as parameters, so that autocast's scores are from there on;
@@ -261,9 +263,10 @@ static void forward_attention_math(pace_lowering *to, const pace_attention *size
 
 void pace_forward_attention(pace_lowering *to, const layer_view *view) {
     pace_attention size = pace_lower_attention_size(to, view->layer);
-    if (view->layer->option[PACE_OPTION_ROTARY] > 0) {
-        forward_rotary(to, size.b * size.heads * size.queries * size.head_dim, view->bytes);
-        forward_rotary(to, size.samples * size.kv_heads * size.held * size.head_dim, view->bytes);
+    double rotary = view->layer->option[PACE_OPTION_ROTARY];
+    if (rotary > 0) {
+        forward_rotary(to, size.b * size.heads * size.queries * size.head_dim, rotary, view->bytes);
+        forward_rotary(to, size.samples * size.kv_heads * size.held * size.head_dim, rotary, view->bytes);
     }
     if (to->config->cp > 1) /* keys and values of all tokens (Liu et al. 2023, ring attention) */
         pace_emit_exchange(to, "allgather", PACE_GROUP_CONTEXT, pace_lower_context_bytes(to, &size, view->bytes));
