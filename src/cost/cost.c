@@ -177,13 +177,17 @@ static bool by_roofline(pace_estimate *out, const pace_cost *cost, const pace_de
     return bound > 0;
 }
 
-/* What a fit is asked of an operation: where none of its rows quantises, the product alone; where none says how images
- * lie, the convolution in whatever layout was measured. */
+static bool is_block_scaled(const pace_op *op) {
+    return op->family == PACE_OP_GEMM && strcmp(op->kind, pace_block_scaled) == 0;
+}
+
+/* What a fit is asked of an operation: where none of its rows quantises or scales blocks, the product alone; where none
+ * says how images lie, the convolution in whatever layout was measured. */
 static pace_op asked_of(bool *apart, const pace_fit_model *fit, const pace_device *device, const pace_op *op) {
     bool known = pace_fit_knows_kind(fit, op);
     *apart = pace_quantises(op) && !known;
     pace_op asked = *apart ? pace_quantised_alone(op) : done_as(device, op);
-    if (op->family == PACE_OP_CONVOLUTION && !known) asked.kind[0] = '\0';
+    if ((op->family == PACE_OP_CONVOLUTION || is_block_scaled(op)) && !known) asked.kind[0] = '\0';
     return asked;
 }
 
@@ -228,6 +232,7 @@ pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const
         return pace_fail(PACE_E_INPUT, "no time for an operation of family %s on %s: expected flop or bytes and rates",
                          pace_op_family_name(op->family), device->name);
     }
+    if (is_block_scaled(op)) estimate.median *= cost->figures.block_scaled;
     double part = pace_cost_part_spread(cost, device, estimate.rung);
     if (part > 0) estimate.spread = hypot(estimate.spread, part);
     *out_s = estimate;

@@ -146,6 +146,12 @@ static pace_status read_quantise(pace_cost_quantise *out, const pace_yaml *yaml)
     return read_figure(&out->memory, yaml, entry, "memory", 1);
 }
 
+static pace_status read_block_scaled(double *out, const pace_yaml *yaml) {
+    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "block_scaled");
+    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"block_scaled\"");
+    return read_figure(out, yaml, entry, "factor", 10);
+}
+
 pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog) {
     const pace_yaml *yaml;
     pace_cost_figures figures = {0};
@@ -156,6 +162,7 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
     if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
     if (status == PACE_OK) status = read_roofline(&figures, yaml);
     if (status == PACE_OK) status = read_quantise(&figures.quantise, yaml);
+    if (status == PACE_OK) status = read_block_scaled(&figures.block_scaled, yaml);
     return PACE_GIVE(out, figures, status, pace_cost_figures_free(&figures));
 }
 

@@ -57,6 +57,7 @@ typedef struct {
     double l2_over_memory;
     double power_reaction_s; /* after which the clock of a device held back by its power is half way down */
     pace_cost_quantise quantise;
+    double block_scaled; /* products whose operands are scaled block by block over such of one scale each */
 } pace_cost_figures;
 
 pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog) PACE_MUST_CHECK;

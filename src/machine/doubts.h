@@ -116,7 +116,7 @@ typedef enum {
     X(ROW_LAYOUT, "row_layout", SPREAD)                    \
     X(ROW_POWER, "row_power", GROWTH)                      \
     X(ROW_FRAMEWORK, "row_framework", TIMES)               \
-    X(ROW_FOUR_BITS, "row_four_bits", TIMES)               \
+    X(STEP_FOUR_BITS, "step_four_bits", TIMES)             \
     X(ROW_ADAPTERS, "row_adapters", TIMES)                 \
     X(ROW_RECOMPUTE, "row_recompute", TIMES)               \
     X(ROW_HEADS, "row_heads", TIMES)                       \

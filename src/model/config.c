@@ -11,7 +11,8 @@
 #include <string.h>
 
 static const char *const modes[] = {"inference", "training", NULL};
-static const char *const precisions[] = {"fp32", "tf32", "fp16", "bf16", "amp", "amp_bf16", "fp8", NULL};
+static const char *const precisions[] = {"fp32", "tf32",      "fp16",  "bf16",  "amp",   "amp_bf16",
+                                         "fp8",  "fp8-block", "mxfp8", "nvfp4", "mxfp4", NULL};
 static const char *const optimizers[] = {"sgd", "momentum", "adam", "adamw", "lamb", "none", NULL};
 static const char *const updates[] = {"foreach", "fused", "loop", NULL};
 static const char *const executions[] = {"eager", "compiled", "graph", NULL};
@@ -105,7 +106,7 @@ static size_t find(const char *key) {
 }
 
 static pace_status fail_word(const char *key, const char *const *words, const char *value) {
-    char list[160] = "";
+    char list[200] = "";
     for (size_t i = 0; words[i]; i++) pace_list(list, sizeof list, ", ", "%s", words[i]);
     return pace_fail(PACE_E_USAGE, "%s: expected one of %s, found \"%.80s\"", key, list, value);
 }
@@ -328,9 +329,35 @@ pace_precision pace_config_matrix_precision(const pace_config *config) {
     case PACE_RUN_AMP: return PACE_FP16;
     case PACE_RUN_BF16:
     case PACE_RUN_AMP_BF16: return PACE_BF16;
-    case PACE_RUN_FP8: return PACE_FP8;
-    default: return PACE_FP32;
+    default: return pace_config_is_fp8(config) ? PACE_FP8 : PACE_FP32;
     }
+}
+
+bool pace_config_is_fp8(const pace_config *config) { return config->precision >= PACE_RUN_FP8; }
+
+bool pace_config_scales_blocks(const pace_config *config) {
+    return config->precision == PACE_RUN_FP8_BLOCK || config->precision == PACE_RUN_MXFP8;
+}
+
+bool pace_config_says_fp4(const pace_config *config) {
+    return config->precision == PACE_RUN_NVFP4 || config->precision == PACE_RUN_MXFP4;
+}
+
+/* Matrix units that multiply by a scale of each 16 or 32 values came with 4 bits: NVIDIA's from Blackwell on, AMD's
+ * with CDNA 4, which has no NVFP4. */
+pace_status pace_config_check_device(const pace_config *config, const pace_device *device) {
+    const char *word = precisions[config->precision];
+    PACE_TRY(pace_device_check_precision(device, pace_config_matrix_precision(config)));
+    if (config->precision < PACE_RUN_MXFP8) return PACE_OK;
+    if (!(device->flop_per_s[PACE_FP4] > 0))
+        return pace_fail(PACE_E_USAGE,
+                         "precision: %s has no matrix units for %s: expected a device with a rate for fp4 in the "
+                         "catalogue, as b200; fp8 and fp8-block need none",
+                         device->name, word);
+    if (config->precision == PACE_RUN_NVFP4 && strcmp(device->vendor, "NVIDIA") != 0)
+        return pace_fail(PACE_E_USAGE, "precision: %s of %s has no nvfp4, a format of NVIDIA's: expected mxfp4",
+                         device->name, device->vendor);
+    return PACE_OK;
 }
 
 pace_precision pace_config_convolution_precision(const pace_config *config) {
@@ -351,7 +378,7 @@ double pace_config_packed_bytes(const pace_config *config) {
 
 int pace_config_parameter_bytes(const pace_config *config) {
     bool half = config->precision == PACE_RUN_FP16 || config->precision == PACE_RUN_BF16;
-    return half || config->precision == PACE_RUN_FP8 ? 2 : 4;
+    return half || pace_config_is_fp8(config) ? 2 : 4;
 }
 
 double pace_config_ranks(const pace_config *config) { return config->dp * config->tp * config->pp * config->cp; }

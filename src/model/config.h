@@ -14,9 +14,13 @@ typedef enum {
     PACE_RUN_TF32,
     PACE_RUN_FP16,
     PACE_RUN_BF16,
-    PACE_RUN_AMP,      /* autocast to fp16, with loss scaling */
-    PACE_RUN_AMP_BF16, /* autocast to bf16 */
-    PACE_RUN_FP8,      /* bf16, but the products of repeated layers are in fp8 (Micikevicius et al. 2022) */
+    PACE_RUN_AMP,       /* autocast to fp16, with loss scaling */
+    PACE_RUN_AMP_BF16,  /* autocast to bf16 */
+    PACE_RUN_FP8,       /* bf16, but the products of repeated layers are in fp8 (Micikevicius et al. 2022) */
+    PACE_RUN_FP8_BLOCK, /* with a scale for each block of values, by which their kernels multiply */
+    PACE_RUN_MXFP8,     /* with one for each 32 values, by which matrix units multiply (OCP Microscaling Formats 1.0) */
+    PACE_RUN_NVFP4,     /* in 4 bits; taken for fp8, by which devices are described */
+    PACE_RUN_MXFP4,
 } pace_run_precision;
 
 /* Tokens of a sequence that a rank of a context parallel group should keep: NVIDIA's recipes cut 8,192 in two; with
@@ -205,6 +209,13 @@ double pace_config_micro_batches(const pace_config *config);
 double pace_config_samples(const pace_config *config);
 /** A step's arithmetic over that of its forward pass: backward is twice as much, with frozen weights once. */
 double pace_config_passes(const pace_config *config);
+/** Whether products of repeated layers are in 8 bits or fewer; whether their operands are scaled block by block; and
+ * whether they are said to be in 4 bits. */
+bool pace_config_is_fp8(const pace_config *config);
+bool pace_config_scales_blocks(const pace_config *config);
+bool pace_config_says_fp4(const pace_config *config);
+/** PACE_E_USAGE where a device has no rate for the products' precision, or no matrix units that scale as it asks. */
+pace_status pace_config_check_device(const pace_config *config, const pace_device *device) PACE_MUST_CHECK;
 /** Whether convolutions in half precision get images whose channels lie apart. torch.compile lays them out for its
  * kernels (torch._inductor.config.layout_optimization). */
 bool pace_config_holds_nchw(const pace_config *config);

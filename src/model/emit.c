@@ -379,10 +379,18 @@ static void set_kind(pace_op *op, const char *kind) {
 }
 
 pace_op pace_emit_gemm(const pace_lowering *to, double b, double m, double n, double k, int bytes) {
-    return finish((pace_op){.family = PACE_OP_GEMM,
-                            .precision = bytes == 2 ? precision_of(to, 2) : pace_config_matrix_precision(to->config),
-                            .element_bytes = bytes,
-                            .size = {b, m, n, k}});
+    pace_op op = {.family = PACE_OP_GEMM,
+                  .precision = bytes == 2 ? precision_of(to, 2) : pace_config_matrix_precision(to->config),
+                  .element_bytes = bytes,
+                  .size = {b, m, n, k}};
+    if (pace_config_scales_blocks(to->config)) set_kind(&op, pace_block_scaled);
+    return finish(op);
+}
+
+pace_op pace_emit_in_segment(const pace_lowering *to, const pace_layer *layer, pace_op op) {
+    if (!pace_config_is_fp8(to->config) || layer->segment == 0) return op;
+    op.precision = PACE_FP8;
+    return op;
 }
 
 pace_op pace_emit_elementwise(const pace_lowering *to, const char *kind, double elements, double inputs, double outputs,

@@ -193,10 +193,7 @@ bool pace_lower_reads_first(const pace_lowering *to);
 void pace_lower_update(pace_lowering *to);
 
 /** The products of a layer that repeats are in fp8 where the configuration says so; the last one is not. */
-static inline pace_op pace_emit_in_segment(const pace_lowering *to, const pace_layer *layer, pace_op op) {
-    if (to->config->precision == PACE_RUN_FP8 && layer->segment > 0) op.precision = PACE_FP8;
-    return op;
-}
+pace_op pace_emit_in_segment(const pace_lowering *to, const pace_layer *layer, pace_op op);
 
 /* Elements of a tensor on one rank. Sequence parallelism splits by tokens what tensor parallelism leaves whole. */
 static inline double pace_emit_elements(const pace_lowering *to, const pace_shape *shape) {

@@ -1,16 +1,43 @@
 #include "model/model_settings.h"
 
 #include "base/decimal.h"
+#include "base/print.h"
+#include "base/text.h"
+#include "base/yaml_member.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* "float8" is a word of tables for fp8 (columns.yaml, says), "16" one for fp16_bits. Else the value itself. */
+static pace_status take_word_of_rows(char *out, size_t size, pace_catalog *catalog, const char *key,
+                                     const char *value) {
+    const pace_yaml *columns;
+    pace_snprintf(out, size, "%s", value);
+    PACE_TRY(pace_catalog_document(&columns, catalog, "columns.yaml"));
+    const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(columns), "step");
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(step, "says"), key);
+    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+        const pace_yaml_node *words = pace_yaml_item(all, i);
+        for (size_t k = 0; k < pace_yaml_count(words); k++) {
+            const char *word = pace_yaml_text(pace_yaml_item(words, k)), *said = pace_yaml_key(all, i);
+            if (!word || !pace_same_word(word, value)) continue;
+            pace_snprintf(out, size, "%.*s", (int)strcspn(said, "_"), said);
+            return PACE_OK;
+        }
+    }
+    return PACE_OK;
+}
+
 /* predict has an option "precision" too: the message names the one that was given. */
-static pace_status set_field(pace_config *config, const char *key, const char *value) {
-    char why[400];
+static pace_status set_field(pace_config *config, pace_catalog *catalog, const char *key, const char *value) {
+    char why[400], word[64];
     pace_status status = pace_config_set(config, key, value);
     if (status == PACE_OK) return PACE_OK;
     snprintf(why, sizeof why, "%s", pace_message_marked());
+    if (strcmp(key, "precision") == 0) {
+        PACE_TRY(take_word_of_rows(word, sizeof word, catalog, key, value));
+        if (pace_config_set(config, key, word) == PACE_OK) return PACE_OK;
+    }
     return pace_fail(status, "set: %s", why);
 }
 
@@ -22,7 +49,7 @@ static pace_status read_word(pace_model_settings *settings, pace_config *config,
     if (!equals || equals == key || !equals[1])
         return pace_fail(PACE_E_USAGE, "set: expected KEY=VALUE, found '%.80s'", word);
     *equals = '\0';
-    if (pace_config_has(key)) return set_field(config, key, equals + 1);
+    if (pace_config_has(key)) return set_field(config, catalog, key, equals + 1);
     pace_model_setting setting = {.key = key, .text = equals + 1};
     PACE_TRY(pace_setting_hint_find(&setting.hint, catalog, key, setting.text));
     if (pace_number_parse(&setting.value, setting.text)) return PACE_PUSH(&settings->items, setting);

@@ -81,7 +81,7 @@ double pace_kept_lstm(const pace_model *model, const pace_layer *layer, const pa
 static bool keeps_fp8(const pace_layer *layer, const pace_config *config) {
     bool whole = config->recompute == PACE_RECOMPUTE_FULL || config->selects_products;
     bool product = layer->kind == PACE_LAYER_LINEAR || layer->rule->expert_elements;
-    return product && config->keeps_fp8 && config->precision == PACE_RUN_FP8 && layer->segment > 0 && !whole;
+    return product && config->keeps_fp8 && pace_config_is_fp8(config) && layer->segment > 0 && !whole;
 }
 
 double pace_kept_experts(const pace_model *model, const pace_layer *layer, const pace_config *config,

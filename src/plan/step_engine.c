@@ -490,7 +490,7 @@ pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_s
 
 pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) {
     pace_step_solution solution = {0};
-    PACE_TRY(pace_device_check_precision(asked->device, pace_config_matrix_precision(&asked->config)));
+    PACE_TRY(pace_config_check_device(&asked->config, asked->device));
     PACE_TRY(plan_case(&solution, asked, pricer));
     solution.fitting = fitting_of(&solution.plan, 0, pace_cost_doubts(pricer->cost));
     close_form(&solution, pricer, asked);
@@ -526,7 +526,7 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
                              const pace_step_limits *limits) {
     pace_step_plan *plan = &out->plan;
     pace_step_place place;
-    PACE_TRY(pace_device_check_precision(asked->device, pace_config_matrix_precision(&asked->config)));
+    PACE_TRY(pace_config_check_device(&asked->config, asked->device));
     PACE_TRY(place_of(&place, pricer, asked));
     PACE_TRY(outline(plan, pricer, asked, &place));
     PACE_TRY(pace_offload_screen(plan, &place));
@@ -563,12 +563,17 @@ void pace_step_doubt_kernels(pace_estimate *time_s, pace_doubts_used *used, cons
     widen_by(time_s, used, PACE_DOUBT_STEP_SOFTWARE, asked->framework->software_spread);
 }
 
-void pace_step_doubt_tables(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
-                            const pace_step_case *asked) {
-    double times = pace_cost_doubts(pricer->cost)->figure[PACE_DOUBT_SPREAD_TABLES];
-    if (!asked->assumes_tables) return;
-    if (used) used->added[PACE_DOUBT_SPREAD_TABLES] = time_s->spread * sqrt(times * times - 1);
+static void widen_times(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                        pace_doubt doubt) {
+    double times = pace_cost_doubts(pricer->cost)->figure[doubt];
+    if (used) used->added[doubt] = time_s->spread * sqrt(times * times - 1);
     time_s->spread *= times;
+}
+
+void pace_step_doubt_assumed(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                             const pace_step_case *asked) {
+    if (asked->assumes_tables) widen_times(time_s, used, pricer, PACE_DOUBT_SPREAD_TABLES);
+    if (pace_config_says_fp4(&asked->config)) widen_times(time_s, used, pricer, PACE_DOUBT_STEP_FOUR_BITS);
 }
 
 pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked) {
@@ -580,7 +585,7 @@ pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer, c
     double merging = solution.exchange.merging.most_bytes;
     if (merging > 0) solution.fitting = fitting_of(&solution.plan, merging, pace_cost_doubts(pricer->cost));
     pace_step_doubt_kernels(&solution.time_s, &solution.used, pricer, &settled);
-    pace_step_doubt_tables(&solution.time_s, &solution.used, pricer, &settled);
+    pace_step_doubt_assumed(&solution.time_s, &solution.used, pricer, &settled);
     *out = solution;
     return PACE_OK;
 }

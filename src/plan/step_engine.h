@@ -120,11 +120,11 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
 
 /** Widens the answer to a case that does not say how its attention runs, whose device is not NVIDIA's, whose optimizer
  * is on the host, or whose framework runs modules of many kinds; the second, of one that does not say where its tables
- * lie. `used` (may be NULL) then lists the doubt. pace_step_solve() does both. */
+ * lie, or whose products are in 4 bits. `used` (may be NULL) then lists the doubt. pace_step_solve() does both. */
 void pace_step_doubt_kernels(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
                              const pace_step_case *asked);
-void pace_step_doubt_tables(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
-                            const pace_step_case *asked);
+void pace_step_doubt_assumed(pace_estimate *time_s, pace_doubts_used *used, const pace_step_pricer *pricer,
+                             const pace_step_case *asked);
 
 /** Answers a case. Errors: those of lowering and of exchanges; PACE_E_INTERNAL with both numbers where walk and closed
  * form contradict each other. */

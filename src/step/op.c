@@ -7,6 +7,8 @@
 
 const char *const pace_pass_names[PACE_PASSES] = {"forward", "backward", "backward_data", "backward_weight"};
 
+const char pace_block_scaled[] = "block_scaled";
+
 /* How a family's work follows from its sizes; a backward pass of a streaming family reads the gradient too. */
 typedef bool (*op_amounts)(pace_op *op);
 

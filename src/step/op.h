@@ -81,6 +81,9 @@ const char *const *pace_op_size_names(pace_op_family family, unsigned *count);
  * operations. False, with all three 0, when the sizes do not suffice (a needed one is not above 0). */
 bool pace_op_complete(pace_op *op);
 
+/* The kind of products of a step whose operands are scaled block by block. */
+extern const char pace_block_scaled[];
+
 /** Sets attention's last size, which no table's column says (pace_op_size_names): none where a window hides nothing. */
 void pace_attention_slide(double size[PACE_OP_SIZES], double window);
 

@@ -33,7 +33,7 @@ def main():
     expect_line(code, err, 2, 'no parameter "num_layers"', "image")
     code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--set", "foo=bar")
     expect_line(code, err, 2, "foo is no setting that takes a word", "'bar'")
-    code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--set", "precision=fp4")  # predict has --precision, too
+    code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--set", "precision=fp6")  # predict has --precision, too
     expect_line(code, err, 2, "--set: precision: expected one of fp32,")
     code, _, err = run("fleet", os.path.join(SOURCE, "tests", "data", "jobs_synthetic.csv.gz"), "--price", "2.5")
     expect_line(code, err, 2, "--price: expected the price of an upgrade", "records of a cluster's scheduler")

@@ -270,11 +270,27 @@ def test_words():
     assert ask_for("notes", "eager") >= ask_for("notes", "torch.compile")
     half = lambda word: value(head, row.replace("bf16", word))
     near(half("bfloat16"), half("bf16-mixed"))
-    for word in ("FP8-CS", "FP8-CS (FP8-MX)", "float8", "fp8_e4m3", "nvfp4"):
+    for word in ("FP8-CS", "FP8-CS (FP8-MX)", "float8", "fp8_e4m3"):
         near(half(word), half("fp8"))
-    near(half("MXFP8"), half("fp8-mx"))
-    assert half("fp8") < half("mxfp8") < half("bf16")  # scaled in blocks
+    near(half("fp8_block"), half("Blockwise_FP8"))
+    assert half("fp8") < half("fp8_block") < half("bf16")  # scaled in blocks
     assert half("fp8") < half("bf16") < half("tf32")
+    for word in ("MXFP8", "nvfp4", "mxfp4"):  # Hopper's matrix units have no scales of blocks
+        answer = ask(head + "\n" + row.replace("bf16", word) + "\n")[0]
+        assert not answer["predicted"] and "has no matrix units for " + word.lower() in answer["status"], answer
+    b200 = lambda word: value(head, row.replace("bf16", word).replace("H100", "B200"))
+    near(b200("MXFP8"), b200("fp8-mx"))
+    near(b200("MXFP8"), b200("fp8_block"))
+    near(b200("nvfp4"), b200("fp8"))
+    assert b200("fp8") < b200("mxfp8") < b200("bf16")
+    # the option knows the same words, and answers the same
+    alone = "B200,gpt2_xl,1,4,4,1024,bf16,pytorch,"
+    for word in ("fp8", "MXFP8", "fp8-mx", "fp8_block", "nvfp4", "mxfp4", "float8", "bfloat16", "FP8-CS"):
+        settings = ("micro_batch=4", "sequence=1024", f"precision={word}")
+        asked = subprocess.run([PACELINE, "predict", "gpt2_xl", "--on", "b200", *(part for setting in settings for part in ("--set", setting)), "-q", "-f", "json"],
+                               capture_output=True, text=True)
+        assert asked.returncode < 2, asked.stderr
+        near(json.loads(asked.stdout)["values"]["step.median_s"], value(head, alone.replace("bf16", word)), 1e-6)
     # less power, slower products; stated or the part's own
     assert 1.03 < ask_for("power_limit_w", "500") / ask_for("power_limit_w", "700") < (700 / 500) ** (1 / 3)
     near(ask_for("notes", "capped at 500W"), ask_for("power_limit_w", "500"))

@@ -374,7 +374,7 @@ static void doubt_assumed(pace_prediction *p) {
         pace_step_case asked = p->step.asked;
         if (p->scenarios.items.items[i].device) asked.device = p->scenarios.items.items[i].device;
         if (!p->fits.step_path) pace_step_doubt_kernels(&result->step_s, &result->used, &p->step.pricer, &asked);
-        pace_step_doubt_tables(&result->step_s, &result->used, &p->step.pricer, &asked);
+        pace_step_doubt_assumed(&result->step_s, &result->used, &p->step.pricer, &asked);
     }
 }
 

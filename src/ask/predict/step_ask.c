@@ -327,7 +327,7 @@ pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog, co
     PACE_TRY(open_place(out, catalog, words));
     out->idle_devices = fmax(0, devices - pace_config_ranks(&out->asked.config));
     if (machine) PACE_TRY(check_routes(&out->asked.config, machine));
-    PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
+    PACE_TRY(pace_config_check_device(&out->asked.config, words->device));
     PACE_TRY(pace_framework_check_graphs(out->asked.framework, &out->asked.config, words->device));
     out->convolves_in_tf32 = out->asked.config.precision != PACE_RUN_TF32 &&
                              pace_model_convolves_in_tf32(&out->model, &out->asked.config) &&
@@ -350,7 +350,7 @@ pace_status pace_step_unshared_open(pace_step_asked *out, pace_catalog *catalog,
     PACE_TRY(open_place(out, catalog, words));
     if (!out->asked.exchange && words->machine && words->machine->devices * words->machine->nodes > 1)
         PACE_TRY(join(out, catalog));
-    PACE_TRY(pace_device_check_precision(words->device, pace_config_matrix_precision(&out->asked.config)));
+    PACE_TRY(pace_config_check_device(&out->asked.config, words->device));
     PACE_TRY(open_approach(out, catalog, words));
     return open_pricer(out, catalog, words);
 }

@@ -216,22 +216,6 @@ static const char *framework_word(pace_step_row *out, const pace_step_reader *r,
     return deepspeed ? "megatron-deepspeed" : eager ? "megatron-eager" : "megatron";
 }
 
-/* Products in 8 bits that are scaled block by block, by the precision's first words. */
-static void set_block_scaled(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    const pace_yaml *yaml = r->things->columns;
-    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "block_scaled"),
-                         *words = pace_yaml_get(entry, "words"), *factor = pace_yaml_get(entry, "factor");
-    const char *text = pace_step_cell(r, row, PACE_STEP_PRECISION);
-    double times;
-    if (!factor || pace_yaml_number(&times, yaml, factor) != PACE_OK) return;
-    for (size_t i = 0; i < pace_yaml_count(words); i++) {
-        const char *word = pace_yaml_text(pace_yaml_item(words, i));
-        if (!word || pace_strncasecmp(text, word, strlen(word)) != 0) continue;
-        out->matrix_factor *= times;
-        return;
-    }
-}
-
 /* What means nothing on ranks that hold no replica, or do not share layers: tables say it of all rows. */
 static void drop_sharding(pace_step_row *out, const pace_step_reader *r, size_t row) {
     pace_config *config = &out->config;
@@ -280,7 +264,6 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     pace_step_row_note_idle(out, r, row);
     out->half_causal = pace_step_said(r->things, "flop", pace_step_cell(r, row, PACE_STEP_FRAMEWORK)) != NULL;
     if (!pace_step_row_power(out, r, row)) return false;
-    set_block_scaled(out, r, row);
     drop_sharding(out, r, row);
     pace_step_row_unused(out, r, row);
     if (config->mode != PACE_TRAINING) config->recompute = PACE_RECOMPUTE_NONE;

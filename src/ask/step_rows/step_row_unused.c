@@ -63,7 +63,7 @@ static bool is_precision_unused(const pace_step_row *row, const pace_step_reader
     int flag = pace_step_flag(pace_step_cell(r, number, column));
     const char *taken = pace_config_word(&row->config, "precision");
     bool amp = column == PACE_STEP_FP16 && row->config.precision == PACE_RUN_AMP;
-    bool narrower = row->config.precision == PACE_RUN_FP8;
+    bool narrower = pace_config_is_fp8(&row->config);
     return flag < 0 || (flag == 1 && !amp && !narrower && !pace_step_says(taken, word));
 }
 

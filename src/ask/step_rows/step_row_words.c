@@ -40,11 +40,11 @@ static const char *switched_precision(const pace_step_row *out, const pace_step_
     return said;
 }
 
-/* "mixed" of a framework that runs in single precision is autocast. Products in 4 bits and in blocks of 8 bits are
- * taken for plain fp8, which is what devices are described by. *says = false: the row has no word for it. */
+/* "mixed" of a framework that runs in single precision is autocast. Products in 4 bits are
+ * taken for fp8, which is what devices are described by. *says = false: the row has no word for it. */
 static bool set_precision(pace_step_row *out, bool *says, const pace_step_reader *r, size_t row) {
     const char *text = pace_step_cell(r, row, PACE_STEP_PRECISION), *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
-    if (*fp8 && pace_step_flag(fp8) != 0) text = "fp8";
+    if (*fp8 && pace_step_flag(fp8) != 0) text = pace_step_said(r->things, "precision", fp8) ? fp8 : "fp8";
     const char *said = pace_step_said(r->things, "precision", text);
     if (!said && !*text) said = pace_step_said(r->things, "precision", pace_step_cell(r, row, PACE_STEP_NOTES));
     *says = true;
@@ -53,11 +53,9 @@ static bool set_precision(pace_step_row *out, bool *says, const pace_step_reader
     if (said) {
         char key[16];
         snprintf(key, sizeof key, "%.*s", (int)strcspn(said, "_"), said);
-        if (pace_step_says(text, "fp4")) {
-            pace_step_note(out, "4-bit products taken for fp8");
-            pace_step_doubt(out, r, PACE_DOUBT_ROW_FOUR_BITS);
-        }
-        return pace_config_set(&out->config, "precision", key) == PACE_OK;
+        bool set = pace_config_set(&out->config, "precision", key) == PACE_OK;
+        if (pace_config_says_fp4(&out->config)) pace_step_note(out, "4-bit products taken for fp8");
+        return set;
     }
     *says = *text;
     if (!*text) return true;
@@ -83,7 +81,7 @@ static void take_usual_precision(pace_step_row *out, const pace_step_reader *r) 
 /* A table may have both: what the parameters are in, and whether products run in 8 bits. */
 static void set_fp8(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const char *fp8 = pace_step_cell(r, row, PACE_STEP_FP8);
-    if (*fp8 && pace_step_flag(fp8) != 0) out->config.precision = PACE_RUN_FP8;
+    if (*fp8 && pace_step_flag(fp8) != 0 && !pace_config_is_fp8(&out->config)) out->config.precision = PACE_RUN_FP8;
 }
 
 /* The configuration still has what the framework does where nobody says. */

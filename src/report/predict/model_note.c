@@ -45,4 +45,7 @@ void pace_put_model_note(pace_node *root, const pace_model *model, const pace_co
     pace_node_note(root, "%s: %s parameters.", pace_names_text(&model->names, model->name),
                    pace_show_count(pace_model_total(model, config).parameters).text);
     put_windows(root, model, config);
+    if (pace_config_says_fp4(config))
+        pace_node_sentence(
+            root, false, "Products in 4 bits are taken for fp8, by which steps are described: the interval is wider.");
 }
