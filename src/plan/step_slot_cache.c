@@ -78,9 +78,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->frozen,
                         config->sequence_parallel,
                         rests ? shares + 2 * (pace_config_micro_batches(config) > 1) : OF_PARTS,
-                        !rests                   ? OF_PARTS
-                        : config->zero_stage < 2 ? config->zero_stage
-                                                 : 2,
+                        rests ? config->zero_stage : OF_PARTS,
                         config->pp > 1 && pace_schedule_splits(config->schedule),
                         config->execution != PACE_EAGER && config->zero_stage >= 3,
                         config->keep_gradients,
@@ -123,10 +121,11 @@ static pace_step_slots *find(pace_slot_cache *cache, const slot_key *key, bool r
     return NULL;
 }
 
-/* The key without batch, sequence and recomputation. */
+/* The key without batch, sequence and recomputation; whether micro-batches follow each other stays. */
 static slot_key alike_key(const pace_model *model, const pace_config *config, const pace_step_place *place,
                           bool rests) {
     pace_config plain = *config;
+    plain.global_batch /= plain.micro_batch;
     plain.micro_batch = plain.sequence = 1;
     plain.recompute = PACE_RECOMPUTE_NONE;
     return key_of(model, &plain, place, rests);

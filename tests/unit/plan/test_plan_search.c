@@ -36,6 +36,24 @@ static void compare_sure(const pace_plan_found *all, const pace_plan_found *few)
     assert_true(!a || (a->closed_s == b->closed_s && a->need_bytes == b->need_bytes));
 }
 
+/* What a search knows of other configurations changes no price: each takes as long where it is asked for alone. */
+static void compare_alone(pace_plan_place *p, const pace_context *context, const pace_plan_found *found) {
+    enum { OFTEN = 97 };
+    for (size_t i = 0; i < found->fitting.count; i += i < WANTED ? 1 : OFTEN) {
+        const pace_plan_candidate *one = &found->fitting.items[i];
+        pace_step_pricer pricer;
+        pace_step_solution alone;
+        pace_step_case asked = p->step.asked;
+        asked.config = one->config;
+        asked.may_recompute = false;
+        asked.spreads = (pace_step_spreads){0};
+        assert_int_equal(pace_step_pricer_open(&pricer, context->catalog), PACE_OK);
+        assert_int_equal(pace_step_settle(&alone, &pricer, &asked), PACE_OK);
+        assert_true(alone.closed_s.median == one->closed_s);
+        pace_step_pricer_close(&pricer);
+    }
+}
+
 /* Returns how many were pruned. */
 static size_t ask(const char *model, const char *machine, const char *const *set, size_t count) {
     pace_context *context;
@@ -51,6 +69,7 @@ static size_t ask(const char *model, const char *machine, const char *const *set
     pace_plan_found all = search(place, 0), few = search(place, WANTED);
     compare(&all, &few);
     compare_sure(&all, &few);
+    compare_alone(place, context, &all);
     size_t pruned = few.pruned;
     pace_plan_found_free(&all);
     pace_plan_found_free(&few);
@@ -71,6 +90,10 @@ TEST(test_same) {
     pruned +=
         ASK("llama3_70b", "hgx-b200*8", "framework=megatron-core", "global_batch=512"); /* all fast ones fit closely */
     pruned += ASK("resnet50", "dgx-1-v100*2", "global_batch=512");
+    pruned += ASK("resnet50", "dgx-a100*2", "global_batch=512");
+    pruned += ASK("bert_base", "dgx-a100*2", "global_batch=128", "recompute=none");
+    pruned += ASK("deepseek-v2-lite", "dgx-a100*2", "global_batch=128");
+    pruned += ASK("llama3_8b", "dgx-a100*2", "global_batch=64");
     assert_true(pruned > 1000);
 }
 
