@@ -60,7 +60,20 @@ void pace_model_element_bytes(int *out, const pace_model *model, const pace_conf
 /** Of each layer, whether its output needs a gradient: its own parameters or those of a layer before it are trained.
  * Beside frozen layers their adapters are. */
 void pace_model_needs_gradients(bool *out, const pace_model *model, const pace_config *config);
-/** Activation bytes of one sample on one rank: of what layers first to last make or need, what is kept for backward. */
+/* Of each layer the activation bytes of one sample on one rank that are kept for backward: its output, and what its own
+ * kernels keep beside it. */
+typedef struct {
+    double *output_bytes, *beside_bytes;
+    uint32_t count; /* of layers */
+} pace_model_kept;
+
+/** Free with pace_model_kept_free(). Errors: PACE_E_MEMORY. */
+pace_status pace_model_kept_find(pace_model_kept *out, const pace_model *model,
+                                 const pace_config *config) PACE_MUST_CHECK;
+void pace_model_kept_free(pace_model_kept *kept);
+/** Of layers first to last. */
+double pace_model_kept_of(const pace_model_kept *kept, uint32_t first, uint32_t last);
+/** The same of a question that is asked once; 0 without memory for it. */
 double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
 
 /** Whether the framework's selective recomputation (torchtitan's) keeps a layer's output: beside what comes into a

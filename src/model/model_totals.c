@@ -175,33 +175,69 @@ static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uin
     return layer->rule->keeps & PACE_KEEPS_INPUT;
 }
 
-double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last) {
+/* Which outputs are kept, in their own precision and in 8 bits. */
+typedef struct {
+    bool *kept, *in_fp8;
+} kept_flags;
+
+/* What a layer needs of itself and of its inputs; `products` as of pace_layer_is_selected(). */
+static void mark_kept(kept_flags *flags, const pace_model *model, const pace_config *config, uint32_t i, bool learns,
+                      unsigned *products) {
+    const pace_layer *layer = &model->layers.items[i];
+    bool *inputs = layer->kind == PACE_LAYER_LINEAR && keeps_fp8(layer, config) ? flags->in_fp8 : flags->kept;
+    if (learns && keeps_own(layer, config) && keeps_output(model, layer, config)) flags->kept[i] = true;
+    if (i == 0 || model->layers.items[i - 1].segment != layer->segment) *products = 0;
+    if (pace_layer_is_selected(layer, config, products)) flags->kept[i] = true;
+    for (uint32_t k = 0; k < layer->input_count; k++) {
+        uint32_t from = model->inputs.items[layer->first_input + k];
+        if (learns && keeps_input_of(model, layer, from, config)) inputs[storage_of(model, from)] = true;
+    }
+}
+
+static void count_kept(pace_model_kept *out, kept_flags *flags, const int *bytes, const bool *learns,
+                       const pace_model *model, const pace_config *config) {
+    double sequence = pace_model_sequence(model, config);
+    unsigned products = 0;
+    for (uint32_t i = 0; i < out->count; i++) {
+        const pace_layer *layer = &model->layers.items[i];
+        mark_kept(flags, model, config, i, learns[i], &products);
+        if (learns[i] && keeps_own(layer, config) && layer->rule->kept_extra)
+            out->beside_bytes[i] = layer->rule->kept_extra(model, layer, config, bytes[i]);
+    }
+    for (uint32_t i = 0; i < out->count; i++)
+        out->output_bytes[i] = ((flags->kept[i] ? bytes[i] : 0) + flags->in_fp8[i]) *
+                               elements_on_rank(&model->layers.items[i].shape, config, sequence);
+}
+
+pace_status pace_model_kept_find(pace_model_kept *out, const pace_model *model, const pace_config *config) {
     size_t count = model->layers.count;
     int *bytes = pace_alloc(count + 1, sizeof *bytes);
-    bool *kept = pace_alloc(count + 1, sizeof *kept), *in_fp8 = pace_alloc(count + 1, sizeof *in_fp8);
     bool *learns = pace_alloc(count + 1, sizeof *learns);
-    double sum = 0, sequence = pace_model_sequence(model, config);
-    unsigned products = 0;
-    if (bytes) pace_model_element_bytes(bytes, model, config);
-    if (learns) pace_model_needs_gradients(learns, model, config);
-    for (uint32_t i = 0; bytes && kept && in_fp8 && learns && i < count; i++) {
-        const pace_layer *layer = &model->layers.items[i];
-        bool *inputs = layer->kind == PACE_LAYER_LINEAR && keeps_fp8(layer, config) ? in_fp8 : kept;
-        bool own = learns[i] && keeps_own(layer, config);
-        if (own && i >= first && i <= last && layer->rule->kept_extra)
-            sum += layer->rule->kept_extra(model, layer, config, bytes[i]);
-        if (own && keeps_output(model, layer, config)) kept[i] = true;
-        if (i == 0 || model->layers.items[i - 1].segment != layer->segment) products = 0;
-        if (pace_layer_is_selected(layer, config, &products)) kept[i] = true;
-        for (uint32_t k = 0; k < layer->input_count; k++) {
-            uint32_t from = model->inputs.items[layer->first_input + k];
-            if (learns[i] && keeps_input_of(model, layer, from, config)) inputs[storage_of(model, from)] = true;
-        }
-    }
-    for (uint32_t i = first; bytes && kept && in_fp8 && i <= last && i < count; i++)
-        sum +=
-            ((kept[i] ? bytes[i] : 0) + in_fp8[i]) * elements_on_rank(&model->layers.items[i].shape, config, sequence);
-    PACE_FREE(learns, in_fp8, bytes, kept);
+    kept_flags flags = {pace_alloc(count + 1, sizeof *flags.kept), pace_alloc(count + 1, sizeof *flags.in_fp8)};
+    pace_model_kept kept = {pace_alloc(count + 1, sizeof *kept.output_bytes),
+                            pace_alloc(count + 1, sizeof *kept.beside_bytes), (uint32_t)count};
+    bool made = bytes && learns && flags.kept && flags.in_fp8 && kept.output_bytes && kept.beside_bytes;
+    if (made) pace_model_element_bytes(bytes, model, config);
+    if (made) pace_model_needs_gradients(learns, model, config);
+    if (made) count_kept(&kept, &flags, bytes, learns, model, config);
+    PACE_FREE(bytes, learns, flags.kept, flags.in_fp8);
+    return PACE_GIVE(out, kept, made ? PACE_OK : PACE_E_MEMORY, pace_model_kept_free(&kept));
+}
+
+void pace_model_kept_free(pace_model_kept *kept) { PACE_FREE(kept->output_bytes, kept->beside_bytes); }
+
+double pace_model_kept_of(const pace_model_kept *kept, uint32_t first, uint32_t last) {
+    double sum = 0;
+    for (uint32_t i = first; i <= last && i < kept->count; i++) sum += kept->beside_bytes[i];
+    for (uint32_t i = first; i <= last && i < kept->count; i++) sum += kept->output_bytes[i];
+    return sum;
+}
+
+double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last) {
+    pace_model_kept kept;
+    if (pace_model_kept_find(&kept, model, config) != PACE_OK) return 0;
+    double sum = pace_model_kept_of(&kept, first, last);
+    pace_model_kept_free(&kept);
     return sum;
 }
 

@@ -129,7 +129,7 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
 
 static pace_status exchange_all_gradients(pace_step_plan *plan, const pace_step_place *place) {
     gradient_group replicas = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
-    pace_share held = pace_share_trained(pace_fullest_share(plan));
+    pace_share held = pace_share_trained(plan->most);
     gradient_exchange dense, expert;
     if (pace_framework_is_lowered(plan->framework) && plan->config.ep <= 1)
         held.dense += held.expert, held.expert = 0; /* all fill the same buckets */
@@ -488,7 +488,7 @@ static double update_of(const pace_step_slots *slots, double part) {
 
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
-    pace_share held = pace_share_trained(pace_fullest_share(plan));
+    pace_share held = pace_share_trained(plan->most);
     double over = sharded_over(config, 1), rate = pace_device_sustained_bytes_per_s(place->device);
     if (!pace_config_trains(config) || !(rate > 0)) return PACE_OK;
     double expert_over = over > 1 ? group_of(config, true).ranks : 1;
@@ -535,6 +535,7 @@ pace_status pace_step_plan_outline(pace_step_plan *out, const pace_step_slots *s
 }
 
 pace_status pace_step_plan_finish(pace_step_plan *plan, const pace_step_place *place) {
+    plan->most = pace_fullest_share(plan);
     PACE_TRY(exchange_all(plan, place));
     if (pace_step_copies_activations(plan)) PACE_TRY(pace_offload_copies_s(plan->copies_s, plan->slots, place));
     add_input(plan, place);

@@ -48,6 +48,7 @@ typedef struct {
     double fullest, layers_most;                /* the stage in the middle that has most layers, and these */
     double layers_first, layers_last;           /* of the first and the last stage */
     pace_stage_holds holds[PACE_UNLIKE_STAGES]; /* of pace_unlike_stages() */
+    pace_share most;                            /* pace_fullest_share(); with prices */
     double pass_s;                              /* one message to the next stage */
     double add_s; /* each micro-batch, for each parameter: its gradient is added to those before; 0 = lowered */
     bool pass_across;

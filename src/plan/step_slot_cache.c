@@ -23,7 +23,7 @@ typedef struct {
     pace_step_slots *slots; /* NULL = none */
 } alike_slots;
 
-enum { ALIKE = 16 };
+enum { ALIKE = 256 };
 
 struct pace_slot_cache {
     slot_key keys[SLOTS];
@@ -163,6 +163,15 @@ pace_status pace_step_slots_sized(const pace_step_slots **out, pace_slot_cache *
     return PACE_OK;
 }
 
+pace_status pace_step_slots_passes(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
+                                   const pace_config *config, const pace_step_place *place) {
+    pace_step_slots *slots;
+    PACE_TRY(get_parts(&slots, cache, model, config, place));
+    PACE_TRY(pace_step_slots_price_parts(slots, model, config, place));
+    *out = slots;
+    return PACE_OK;
+}
+
 pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
                                 const pace_config *config, const pace_step_place *place) {
     slot_key key = key_of(model, config, place, true);
@@ -170,7 +179,7 @@ pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *ca
     if (!found) {
         const slot_key alike[2] = {alike_key(model, config, place, false), alike_key(model, config, place, true)};
         PACE_TRY(get_parts(&parts, cache, model, config, place));
-        PACE_TRY(pace_step_slots_price_parts(parts, model, config, place, find_alike(cache, &alike[0], false)));
+        PACE_TRY(pace_step_slots_price_rests(parts, model, config, place, find_alike(cache, &alike[0], false)));
         keep_alike(cache, &alike[0], parts, false);
         pace_step_slots slots = *parts;
         PACE_TRY(pace_step_slots_price(&slots, model, config, place, find_alike(cache, &alike[1], true)));

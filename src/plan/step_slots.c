@@ -477,23 +477,38 @@ static double tied_elements(const pace_model *model, const pace_config *config) 
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-static double kept(const pace_model *model, const pace_config *config, const pace_model_part *part) {
-    return config->micro_batch * pace_model_kept_bytes(model, config, part->first, part->last);
+/* What backward needs: as configured, and where nothing runs again. */
+typedef struct {
+    pace_model_kept own, whole;
+} kept_both;
+
+static pace_status find_kept(kept_both *out, const pace_model *model, const pace_config *config) {
+    pace_config whole = *config;
+    kept_both kept = {0};
+    whole.recompute = PACE_RECOMPUTE_NONE;
+    *out = kept;
+    if (config->mode != PACE_TRAINING) return PACE_OK;
+    PACE_TRY(pace_model_kept_find(&kept.own, model, config));
+    pace_status status = pace_model_kept_find(&kept.whole, model, &whole);
+    return PACE_GIVE(out, kept, status, pace_model_kept_free(&kept.own));
+}
+
+static void free_kept(kept_both *kept) {
+    pace_model_kept_free(&kept->own);
+    pace_model_kept_free(&kept->whole);
 }
 
 static pace_status size_part(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                             const pace_model_part *part) {
-    pace_config whole = *config;
+                             const pace_model_part *part, const kept_both *kept) {
     if (slots->count == PACE_SLOT_PARTS)
         return pace_fail(PACE_E_LIMIT, "expected a model of at most %d kinds of layers", PACE_SLOT_PARTS);
     pace_slot_part *out = &slots->parts[slots->count++];
     *out = (pace_slot_part){.part = *part};
     slots->trained_parameters += part->turns * (part->trained_parameters + part->trained_expert_parameters);
-    whole.recompute = PACE_RECOMPUTE_NONE;
     if (config->mode != PACE_TRAINING) return PACE_OK;
-    out->kept_bytes = kept(model, config, part);
+    out->kept_bytes = config->micro_batch * pace_model_kept_of(&kept->own, part->first, part->last);
     out->scores = config->micro_batch * pace_model_scores(model, config, part->first, part->last);
-    out->whole_bytes = config->recompute == PACE_RECOMPUTE_NONE ? out->kept_bytes : kept(model, &whole, part);
+    out->whole_bytes = config->micro_batch * pace_model_kept_of(&kept->whole, part->first, part->last);
     return PACE_OK;
 }
 
@@ -507,10 +522,11 @@ static double states_of(const pace_config *config) {
 pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, const pace_config *config) {
     pace_model_parts parts;
     pace_step_slots slots = {0};
+    kept_both kept;
     PACE_TRY(pace_config_check(config));
     PACE_TRY(pace_model_check_parallel(model, config));
     PACE_TRY(pace_model_parts_find(&parts, model, config));
-    pace_status status = PACE_OK;
+    pace_status status = find_kept(&kept, model, config);
     slots.layers = parts.layers;
     if (parts.order.count <= PACE_SLOT_TURNS) slots.turns = (unsigned)parts.order.count;
     for (unsigned i = 0; i < slots.turns; i++) slots.turn[i] = (unsigned char)parts.order.items[i];
@@ -520,28 +536,39 @@ pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, 
     slots.states = states_of(config);
     slots.reads_loss = pace_model_reads_loss(model, config);
     for (size_t i = 0; status == PACE_OK && i < parts.parts.count; i++)
-        status = size_part(&slots, model, config, &parts.parts.items[i]);
+        status = size_part(&slots, model, config, &parts.parts.items[i], &kept);
+    free_kept(&kept);
     pace_model_parts_free(&parts);
     if (status == PACE_OK) *out = slots;
     return status;
 }
 
 pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model *model, const pace_config *config,
-                                        const pace_step_place *place, const pace_step_slots *like) {
+                                        const pace_step_place *place) {
     pace_step_slots priced = *slots;
     if (priced.has_parts) return PACE_OK;
     if (place->host && config->graphs == PACE_GRAPHS_PASSES)
         PACE_TRY(price_rest(&priced, model, config, PACE_REST_GRAPH, NULL, place));
     for (unsigned i = 0; i < priced.count; i++) PACE_TRY(price_part(&priced, &priced.parts[i], model, config, place));
-    PACE_TRY(price_rests(&priced, model, config, place, like));
     priced.has_parts = true;
+    *slots = priced;
+    return PACE_OK;
+}
+
+pace_status pace_step_slots_price_rests(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                                        const pace_step_place *place, const pace_step_slots *like) {
+    if (slots->has_rests) return PACE_OK;
+    PACE_TRY(pace_step_slots_price_parts(slots, model, config, place));
+    pace_step_slots priced = *slots;
+    PACE_TRY(price_rests(&priced, model, config, place, like));
+    priced.has_rests = true;
     *slots = priced;
     return PACE_OK;
 }
 
 pace_status pace_step_slots_price(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                   const pace_step_place *place, const pace_step_slots *like) {
-    PACE_TRY(pace_step_slots_price_parts(slots, model, config, place, NULL));
+    PACE_TRY(pace_step_slots_price_rests(slots, model, config, place, NULL));
     pace_step_slots priced = *slots;
     PACE_TRY(price_gradients(&priced, model, config, place, like));
     priced.priced = true;

@@ -70,7 +70,8 @@ typedef struct {
     pace_rung rung;                /* the worst among the prices */
     double kernels_s, beyond_s;    /* of all prices; of those that a fit has no rows like */
     bool priced;                   /* else it has sizes alone: parts, parameters, bytes, layers */
-    bool has_parts;                /* or all prices but those of exchanged gradients */
+    bool has_parts;                /* or prices of the passes of parts */
+    bool has_rests;                /* or all prices but those of exchanged gradients */
 } pace_step_slots;
 
 /* On what and with what prices. All are borrowed. */
@@ -87,10 +88,13 @@ typedef struct {
  * PACE_SLOT_PARTS kinds of layers. */
 pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model,
                                  const pace_config *config) PACE_MUST_CHECK;
-/** Lowers and prices sized slots but for the exchange of gradients: what ZeRO and the number of replicas change nothing
- * of; and all of them. `like` (may be NULL): so priced for a configuration that differs in batch, sequence and
- * recomputation alone. Errors: those of pace_model_lower_part(), PACE_E_USAGE for groups without a machine. */
+/** Lowers and prices sized slots: the passes of parts, which ZeRO and the number of replicas change nothing of; with
+ * them the rests that these change nothing of; and all of it. `like` (may be NULL): so priced for a configuration that
+ * differs in batch, sequence and recomputation alone. Errors: those of pace_model_lower_part(), PACE_E_USAGE for groups
+ * without a machine. */
 pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model *model, const pace_config *config,
+                                        const pace_step_place *place) PACE_MUST_CHECK;
+pace_status pace_step_slots_price_rests(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                         const pace_step_place *place, const pace_step_slots *like) PACE_MUST_CHECK;
 pace_status pace_step_slots_price(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                   const pace_step_place *place, const pace_step_slots *like) PACE_MUST_CHECK;
@@ -104,7 +108,9 @@ void pace_slot_cache_free(pace_slot_cache *cache);
  * returns is borrowed until the next call. For one thread. */
 pace_status pace_step_slots_get(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
                                 const pace_config *config, const pace_step_place *place) PACE_MUST_CHECK;
-/** The same, which may have sizes alone. */
+/** The same with prices of the passes of parts, and with sizes alone; what else is known of them is there too. */
+pace_status pace_step_slots_passes(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
+                                   const pace_config *config, const pace_step_place *place) PACE_MUST_CHECK;
 pace_status pace_step_slots_sized(const pace_step_slots **out, pace_slot_cache *cache, const pace_model *model,
                                   const pace_config *config, const pace_step_place *place) PACE_MUST_CHECK;
 

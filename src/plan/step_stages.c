@@ -170,8 +170,7 @@ pace_share pace_fullest_share(const pace_step_plan *plan) {
 }
 
 static double part_of_fullest(const pace_step_plan *plan, double stage, double part) {
-    pace_share own = pace_share_trained(pace_stage_share(plan, stage, part)),
-               most = pace_share_trained(pace_fullest_share(plan));
+    pace_share own = pace_share_trained(pace_stage_share(plan, stage, part)), most = pace_share_trained(plan->most);
     double all = most.dense + most.expert;
     return all > 0 ? (own.dense + own.expert) / all : 1;
 }
@@ -186,7 +185,7 @@ double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chu
 
 /* Of the host's time for all, which plans count by the fullest stage's share of parameters. */
 static double host_part(const pace_step_plan *plan, double stage, double part) {
-    pace_share all = pace_layer_share(plan->slots), most = pace_share_trained(pace_fullest_share(plan));
+    pace_share all = pace_layer_share(plan->slots), most = pace_share_trained(plan->most);
     double tensors = plan->slots->layers * all.tensors + pace_place_share(plan->slots, PACE_PART_HEAD).tensors +
                      pace_place_share(plan->slots, PACE_PART_TAIL).tensors;
     double fullest = (most.dense + most.expert) / plan->slots->trained_parameters;
