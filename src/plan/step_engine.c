@@ -9,7 +9,7 @@
 #include "plan/offload_memory.h"
 #include "plan/step_frame.h"
 #include "plan/step_spread.h"
-#include "plan/step_turns.h"
+#include "plan/step_least.h"
 
 #include <math.h>
 #include <string.h>
@@ -536,8 +536,9 @@ pace_status pace_step_screen(pace_step_solution *out, pace_step_pricer *pricer, 
         pace_step_surely_fits(plan->memory.all_bytes, plan->device_bytes, doubts) ? limits->sure_s : limits->close_s;
     out->closed_s.median = INFINITY;
     if (out->fitting != PACE_FITS) return PACE_OK;
-    PACE_TRY(pace_step_slots_get(&plan->slots, pricer->slots, asked->model, &asked->config, &place));
+    PACE_TRY(pace_step_slots_passes(&plan->slots, pricer->slots, asked->model, &asked->config, &place));
     if (pace_step_least_s(plan) > limit_s) return PACE_OK;
+    PACE_TRY(pace_step_slots_get(&plan->slots, pricer->slots, asked->model, &asked->config, &place));
     PACE_TRY(pace_step_plan_finish(plan, &place));
     PACE_TRY(pace_step_turns_s(&plan->turns_s, plan));
     close_form(out, pricer, asked);

@@ -227,38 +227,6 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     return t;
 }
 
-/* --- at least ----------------------------------------------------------------------------------------------------- */
-
-/* Of all passes of a part, without what ZeRO 3 gathers. */
-static double least_part_s(const pace_step_plan *plan, const pace_slot_part *part) {
-    const pace_step_factors none = pace_step_factors_none();
-    double sum = 0;
-    for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
-        if (pass != PACE_PART_FORWARD && plan->config.mode != PACE_TRAINING) continue;
-        pace_passes w = pace_slot_passes_of(plan, &none, &part->pass[pass]);
-        sum += w.compute_s + w.group_s[PACE_SLOT_TENSOR] + w.group_s[PACE_SLOT_CONTEXT] + w.group_s[PACE_SLOT_EXPERT];
-    }
-    return sum;
-}
-
-/* The slowest stage takes no less than their mean, and where all kinds of layers are spread evenly than the fullest. */
-double pace_step_least_s(const pace_step_plan *plan) {
-    double layer_s = 0, head_s = 0, tail_s = 0, pp = plan->config.pp;
-    for (unsigned i = 0; i < plan->slots->count; i++) {
-        const pace_slot_part *part = &plan->slots->parts[i];
-        double part_s = least_part_s(plan, part);
-        if (part->part.place == PACE_PART_LAYER) layer_s += part_s * part->part.turns / plan->slots->layers;
-        else *(part->part.place == PACE_PART_HEAD ? &head_s : &tail_s) += part_s;
-    }
-    double all_s = plan->slots->layers * layer_s + head_s + tail_s, slowest_s = all_s / pp;
-    if (!is_lowered(plan))
-        slowest_s = larger(slowest_s, larger(plan->layers_first * layer_s + head_s, plan->layers_most * layer_s));
-    double step_s = plan->micro_batches * slowest_s;
-    if (!is_lowered(plan) && plan->config.schedule == PACE_SCHEDULE_1F1B)
-        step_s += bubble_s(all_s, slowest_s, plan->config.vpp);
-    return step_s;
-}
-
 /* --- one turn of a stage ------------------------------------------------------------------------------------------ */
 
 static pace_turn_work turn_of(const pace_step_plan *plan, double stage, double chunk, pace_part_pass from,

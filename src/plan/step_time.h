@@ -25,10 +25,6 @@ typedef struct {
     double other_s; /* of every step */
 } pace_step_time;
 
-/** What the step of an outline with priced slots takes at least: no more than pace_step_compose()'s total, with
- * turns_s, whatever its exchanges of gradients and messages take. */
-double pace_step_least_s(const pace_step_plan *plan);
-
 /** Composes; no allocation, nothing is looked up. */
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *factors);
 

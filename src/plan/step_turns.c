@@ -198,16 +198,20 @@ static double alone_s(const pace_step_plan *plan) {
                                                   .last_s = plan->last_bucket_s});
 }
 
-pace_status pace_step_turns_s(double *out_s, const pace_step_plan *plan) {
+bool pace_step_goes_through(const pace_step_plan *plan) {
     enum { FEW = 1024 };
     const pace_config *config = &plan->config;
+    if (!pace_framework_is_lowered(plan->framework) || config->mode != PACE_TRAINING) return false;
+    return config->pp == 1 ? plan->slots->turns > 0 : plan->micro_batches * config->vpp * config->pp <= FEW;
+}
+
+pace_status pace_step_turns_s(double *out_s, const pace_step_plan *plan) {
     pace_step_factors none = pace_step_factors_none();
-    double turns = plan->micro_batches * config->vpp * config->pp, period_s;
+    double period_s;
     *out_s = 0;
-    if (!pace_framework_is_lowered(plan->framework) || config->mode != PACE_TRAINING) return PACE_OK;
-    if (config->pp == 1 ? plan->slots->turns == 0 : turns > FEW) return PACE_OK;
+    if (!pace_step_goes_through(plan)) return PACE_OK;
     pace_step_time t = pace_step_compose(plan, &none);
-    if (config->pp == 1) period_s = alone_s(plan);
+    if (plan->config.pp == 1) period_s = alone_s(plan);
     else PACE_TRY(walk_turns(&period_s, plan));
     *out_s = period_s - (t.total_s - t.other_s);
     return PACE_OK;
