@@ -4,8 +4,8 @@
 
 /* Repeated layers on a stage (from 0): even where it can be; else head and tail count as a layer each where that comes
  * out even (as for BLOOM's 70 layers on 12 stages), else the stages in the middle take the rest. */
-static double stage_layers(double layers, double stages, double stage) {
-    double each = floor(layers / stages), rest = layers - each * stages, middle = stages > 2 ? stages - 2 : 0;
+static uint32_t stage_layers(uint32_t layers, uint32_t stages, uint32_t stage) {
+    uint32_t each = layers / stages, rest = layers % stages, middle = stages > 2 ? stages - 2 : 0;
     if (rest > middle && stage == 0) return each + 1; /* too few in the middle */
     return stage >= 1 && stage <= middle && stage <= rest ? each + 1 : each;
 }
@@ -18,14 +18,14 @@ bool pace_ends_count(double layers, double stages, double chunks) {
 }
 
 double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part) {
-    return stage_layers(layers, (double)pipeline->stages * pipeline->chunks, part);
+    return stage_layers((uint32_t)layers, pipeline->stages * pipeline->chunks, part);
 }
 
 double pace_layers_before(const pace_pipeline *pipeline, double layers, uint32_t part) {
-    double parts = (double)pipeline->stages * pipeline->chunks, each = floor(layers / parts);
-    double rest = layers - each * parts, middle = parts > 2 ? parts - 2 : 0;
-    double first = rest > middle && part > 0;
-    return part * each + first + fmax(0, fmin((double)part - 1, fmin(rest, middle)));
+    uint32_t parts = pipeline->stages * pipeline->chunks, all = (uint32_t)layers, each = all / parts;
+    uint32_t rest = all % parts, middle = parts > 2 ? parts - 2 : 0, longer = rest < middle ? rest : middle;
+    uint32_t first = rest > middle && part > 0, between = part > 0 ? part - 1 : 0;
+    return part * each + first + (between < longer ? between : longer);
 }
 
 double pace_held_layers(const pace_pipeline *pipeline, double layers, uint32_t stage) {

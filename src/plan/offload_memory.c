@@ -24,7 +24,7 @@ static node_share share_of(const pace_step_plan *plan, const pace_step_place *pl
 static double fullest_node(const pace_step_plan *plan, node_share node) {
     double pp = plan->config.pp, most = 0, sum = 0, each = 0;
     for (double stage = 0; stage < pp; stage++) {
-        if (!is_as_before(plan, stage)) each = pace_step_stage_memory(plan, stage).host_bytes;
+        if (!is_as_before(plan, stage)) each = pace_step_stage_host_bytes(plan, stage);
         sum += node.ranks * each;
         if (fmod(stage + 1, node.stages) != 0 && stage + 1 < pp) continue;
         most = fmax(most, sum);

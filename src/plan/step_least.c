@@ -36,7 +36,7 @@ static least_work work_of(const pace_step_plan *plan, const pace_slot_part *part
     return work;
 }
 
-/* Of all parts, and where in the model its tails are. */
+/* Of all parts; and for turns, where in the model its tails are. */
 typedef struct {
     least_work part[PACE_SLOT_PARTS], head, tail, layer;
     uint32_t tail_part[PACE_SLOT_PARTS];
@@ -49,7 +49,13 @@ static void find_parts(least_parts *out, const pace_step_plan *plan) {
         out->part[i] = work_of(plan, part);
         if (part->part.place == PACE_PART_LAYER) add(&out->layer, out->part[i], part->part.turns / plan->slots->layers);
         else add(part->part.place == PACE_PART_HEAD ? &out->head : &out->tail, out->part[i], 1);
-        if (part->part.place == PACE_PART_TAIL) out->tail_part[i] = pace_step_tail_part(plan, &part->part);
+    }
+}
+
+static void place_tails(least_parts *out, const pace_step_plan *plan) {
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_model_part *part = &plan->slots->parts[i].part;
+        if (part->place == PACE_PART_TAIL) out->tail_part[i] = pace_step_tail_part(plan, part);
     }
 }
 
@@ -122,5 +128,7 @@ double pace_step_least_s(const pace_step_plan *plan) {
     bool splits = pace_schedule_splits(schedule) || pace_schedule_is_v(schedule); /* dualpipe-v where it drains */
     const least_turns turns = {plan, &parts, plan->config.pp > 1 && splits};
     bool through = pace_step_goes_through(plan);
-    return through && plan->slots->turns > 0 ? of_turns_s(&turns) : of_means_s(plan, &parts, !through);
+    if (!through || plan->slots->turns == 0) return of_means_s(plan, &parts, !through);
+    place_tails(&parts, plan);
+    return of_turns_s(&turns);
 }

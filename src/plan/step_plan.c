@@ -422,6 +422,12 @@ pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage
     return memory_of(plan, &holds);
 }
 
+double pace_step_stage_host_bytes(const pace_step_plan *plan, double stage) {
+    pace_stage_holds holds = {.held = pace_stage_share(plan, stage, PACE_WHOLE_STAGE)};
+    if (pace_step_copies_activations(plan)) holds = holds_of(plan, stage);
+    return memory_of(plan, &holds).host_bytes;
+}
+
 /* What libraries and the framework hold, and what of the device's memory is no framework's to give. */
 static void add_held(pace_step_plan *plan, const pace_step_place *place) {
     enum { HOPPER = 90 };

@@ -161,8 +161,9 @@ double pace_step_chunk_put_off(const pace_step_plan *plan, double stage, double 
 uint32_t pace_step_tail_part(const pace_step_plan *plan, const pace_model_part *tail);
 double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail);
 
-/** What a rank of a stage (from 0) holds. */
+/** What a rank of a stage (from 0) holds; and of it host_bytes alone, for which fewer things are counted. */
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage);
+double pace_step_stage_host_bytes(const pace_step_plan *plan, double stage);
 
 /** Of it, what one micro-batch leaves behind its forward pass over a chunk, and what backward forms anew of its widest
  * layer. */

@@ -477,7 +477,7 @@ static double tied_elements(const pace_model *model, const pace_config *config) 
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-/* What backward needs: as configured, and where nothing runs again. */
+/* What backward needs: as configured, and if something runs again, without that. */
 typedef struct {
     pace_model_kept own, whole;
 } kept_both;
@@ -489,6 +489,7 @@ static pace_status find_kept(kept_both *out, const pace_model *model, const pace
     *out = kept;
     if (config->mode != PACE_TRAINING) return PACE_OK;
     PACE_TRY(pace_model_kept_find(&kept.own, model, config));
+    if (config->recompute == PACE_RECOMPUTE_NONE) return PACE_GIVE(out, kept, PACE_OK, pace_model_kept_free(&kept.own));
     pace_status status = pace_model_kept_find(&kept.whole, model, &whole);
     return PACE_GIVE(out, kept, status, pace_model_kept_free(&kept.own));
 }
@@ -508,7 +509,9 @@ static pace_status size_part(pace_step_slots *slots, const pace_model *model, co
     if (config->mode != PACE_TRAINING) return PACE_OK;
     out->kept_bytes = config->micro_batch * pace_model_kept_of(&kept->own, part->first, part->last);
     out->scores = config->micro_batch * pace_model_scores(model, config, part->first, part->last);
-    out->whole_bytes = config->micro_batch * pace_model_kept_of(&kept->whole, part->first, part->last);
+    out->whole_bytes = out->kept_bytes;
+    if (config->recompute != PACE_RECOMPUTE_NONE)
+        out->whole_bytes = config->micro_batch * pace_model_kept_of(&kept->whole, part->first, part->last);
     return PACE_OK;
 }
 
@@ -545,8 +548,8 @@ pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, 
 
 pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                                         const pace_step_place *place) {
+    if (slots->has_parts) return PACE_OK;
     pace_step_slots priced = *slots;
-    if (priced.has_parts) return PACE_OK;
     if (place->host && config->graphs == PACE_GRAPHS_PASSES)
         PACE_TRY(price_rest(&priced, model, config, PACE_REST_GRAPH, NULL, place));
     for (unsigned i = 0; i < priced.count; i++) PACE_TRY(price_part(&priced, &priced.parts[i], model, config, place));
