@@ -123,6 +123,24 @@ def test_queued_before(folder):
         expect(abs(step["walked_ns"] / step["measured_ns"] - 1) < 0.01, "steps", steps, step)
 
 
+def test_rounded_ends(folder):
+    """Annotations follow each other at once, and rounding lets each end up to a microsecond behind the next one's start: no step
+    takes the next one's host time for its own."""
+    for behind in (0.001, 1.0):
+        rank = planted_traces.Rank()
+        for number in range(1, 6):
+            with rank.annotate(f"ProfilerStep#{number}"):
+                for _ in range(4):
+                    rank.kernel("aten::addmm", 1000, name="ampere_sgemm_128x128_tn")
+                rank.item()
+        for event in rank.events:
+            event["dur"] += behind if event["name"].startswith("ProfilerStep") else 0
+        path = rank.write(os.path.join(folder, "rounded.json.gz"))
+        for steps in ("1", "2:3", "4", "5"):
+            step, _, _ = predict(path, "--steps", steps)
+            expect(abs(step["walked_ns"] / step["measured_ns"] - 1) < 0.01, "steps that end", behind, "late", steps, step)
+
+
 def test_bound_of_the_mean(folder):
     """Every fourth batch of sixteen is 30 ms late: the mean step is 7.5 ms longer than most, and enough workers save that, though the typical step
     waits for nothing.
@@ -142,6 +160,7 @@ def test_bound_of_the_mean(folder):
 
 with tempfile.TemporaryDirectory() as work:
     test_bound_of_the_mean(work)
+    test_rounded_ends(work)
     test_queued_before(work)
     test_predicted(work)
     test_queued(work)

@@ -243,6 +243,18 @@ static pace_status find_lanes(pace_marks *marks, const pace_step *step) {
     return PACE_OK;
 }
 
+/* Steps follow each other, but their times are rounded: one that ends a little behind the start of the next ends there,
+ * so that nothing of the next is taken for its own. */
+static void end_before_next(pace_marks *marks) {
+    const int64_t rounding_ns = 2000;
+    for (size_t i = 0; i + 1 < marks->items.count; i++) {
+        pace_mark *mark = &marks->items.items[i];
+        int64_t next_ns = mark[1].start_ns;
+        if (mark->end_ns > next_ns && mark->end_ns - next_ns <= rounding_ns && next_ns > mark->start_ns)
+            mark->end_ns = next_ns;
+    }
+}
+
 static pace_status find(pace_marks *marks, pace_step *step, const pace_stage_words *words, const char *regex,
                         const regex_t *compiled) {
     if (!regex && step->kept_steps.count) return add_kept(marks, step);
@@ -251,6 +263,7 @@ static pace_status find(pace_marks *marks, pace_step *step, const pace_stage_wor
     marks->origin = PACE_MARKS_ANNOTATED;
     marks->certainty = 1;
     qsort(marks->items.items, marks->items.count, sizeof *marks->items.items, by_start);
+    end_before_next(marks);
     return number_labels(marks, step);
 }
 
