@@ -169,7 +169,7 @@ const pace_option_row pace_option_table[] = {
                    " step scaling ")},
     {PREDICT, LIST("set", "KEY=VALUE", WHERE, "set configuration (precision, framework, ...) or model parameters", NULL,
                    " step scaling partition job ")},
-    {PREDICT, NUMBER("samples", "N", "samples", WHERE, "samples in the measured step, if shapes do not show them", NULL,
+    {PREDICT, NUMBER("samples", "N", "samples", WHERE, "samples in a measured step, if shapes do not show them", NULL,
                      " step scaling ")},
 
     {ANALYZE | COMPARE | SLICE,

@@ -2,7 +2,7 @@
 #include "forecast/saving_bound.h"
 #include "base/decimal.h"
 #include "base/print.h"
-#include "forecast/batch_size.h"
+#include "forecast/rank_batches.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,10 +19,10 @@ static double workers_of(const pace_remedy_setting *setting) {
     return most;
 }
 
-/* Twice the samples of the first rank's steps; 0 = nothing shows them. */
+/* Twice what the first rank computes at a time; 0 = nothing shows it. */
 static double double_batch(const pace_remedy_setting *setting) {
     pace_batch_size size;
-    if (pace_batch_size_infer(&size, &setting->forecast->ranks.items[0].graph) != PACE_OK) return 0;
+    if (pace_rank_batches_first(&size, setting->forecast, 0) != PACE_OK) return 0;
     return 2 * (double)size.samples;
 }
 

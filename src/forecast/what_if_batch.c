@@ -1,4 +1,5 @@
 #include "base/decimal.h"
+#include "forecast/rank_batches.h"
 #include "forecast/tensor_roles.h"
 #include "forecast/what_ifs.h"
 #include "step/op_edit.h"
@@ -142,24 +143,30 @@ static pace_status parse(pace_scenario *scenario, const char *text) {
 
 static bool asked(const pace_scenario *scenario) { return scenario->batch > 0; }
 
-static pace_status apply(pace_editing *e) {
+static pace_status apply_to(pace_editing *e, pace_batch_size *sizes) {
+    PACE_TRY(pace_rank_batches_find(sizes, e->forecast, e->scenario->samples));
     for (size_t i = 0; i < e->count; i++) {
-        pace_batch_size present = {.from = "--samples"};
-        if (e->scenario->samples > 0) present.samples = (int64_t)e->scenario->samples;
-        else PACE_TRY(pace_batch_size_infer(&present, e->variants[i].original));
-        if (present.samples <= 0)
+        if (sizes[i].samples <= 0)
             return pace_fail(PACE_E_INPUT,
                              "%s: cannot tell how many samples its step has: no operator with shapes shows it; say it "
                              "with " PACE_FIELD "samples",
                              e->ranks[i].name);
-        if (i == 0) e->edits->present = present;
-        PACE_TRY(pace_what_if_batch(&e->variants[i], (double)present.samples, e->scenario->batch));
+        if (i == 0) e->edits->present = sizes[i];
+        PACE_TRY(pace_what_if_batch(&e->variants[i], (double)sizes[i].samples, e->scenario->batch));
     }
     return PACE_OK;
 }
 
+static pace_status apply(pace_editing *e) {
+    pace_batch_size *sizes = pace_alloc(e->count + 1, sizeof *sizes);
+    pace_status status = sizes ? apply_to(e, sizes) : PACE_E_MEMORY;
+    pace_free(sizes);
+    return status;
+}
+
 const pace_what_if pace_if_batch = {
-    .option = PACE_WHAT_IF_VALUES("batch", "N", "run N samples on each rank", "micro_batch", " step scaling "),
+    .option =
+        PACE_WHAT_IF_VALUES("batch", "N", "run N samples at a time on each rank", "micro_batch", " step scaling "),
     .acts_on = 1U << PACE_ADVICE_HOST | 1U << PACE_ADVICE_NETWORK | 1U << PACE_ADVICE_MEMORY,
     .label = "batch %s",
     .of_host = true,

@@ -3,7 +3,7 @@
 #include "ask/predict/step_ask.h"
 #include "base/print.h"
 #include "base/text.h"
-#include "forecast/batch_size.h"
+#include "forecast/rank_batches.h"
 #include "forecast/gradient_profile.h"
 #include "insight/steps/rank_steps.h"
 #include "model/lower.h"
@@ -136,14 +136,15 @@ static pace_status count_gradients(pace_model_totals *out, const pace_rank *rank
     return PACE_OK;
 }
 
-static pace_status count_samples(double *batch, const pace_graph *graph, const char *path) {
+static pace_status count_samples(double *batch, const pace_forecast *forecast, const char *path) {
     pace_batch_size found;
-    PACE_TRY(pace_batch_size_infer(&found, graph));
-    if (!(*batch > 0)) *batch = (double)found.samples;
+    PACE_TRY(pace_rank_batches_first(&found, forecast, 0));
+    int64_t samples = found.samples * (int64_t)found.passes;
+    if (!(*batch > 0)) *batch = (double)samples;
     if (!(*batch > 0)) return pace_fail(PACE_E_INPUT, "%s: the shapes tell no batch: say batch_size=N", path);
-    if (found.samples > 0 && *batch != (double)found.samples)
+    if (samples > 0 && *batch != (double)samples)
         return pace_fail(PACE_E_INPUT, "%s: batch_size: a step has %lld samples, found %g said", path,
-                         (long long)found.samples, *batch);
+                         (long long)samples, *batch);
     return PACE_OK;
 }
 
@@ -157,7 +158,7 @@ static pace_status read_recorded(double values[PACE_JOB_COLUMNS], pace_job_recor
     const pace_rank *rank = pace_analysis_slowest(&inputs->measured);
     double steps = of->steps > 0 ? (double)of->steps : 1;
     work sum = work_of(&of->graph);
-    PACE_TRY(count_samples(&values[PACE_JOB_BATCH_SIZE], &of->graph, path));
+    PACE_TRY(count_samples(&values[PACE_JOB_BATCH_SIZE], &inputs->forecast, path));
     PACE_TRY(count_gradients(&total, rank));
     sum.flop /= steps;
     sum.memory_bytes /= steps;

@@ -1,5 +1,6 @@
 #include "ask/predict/scaling_input.h"
 #include "ask/predict/scaling_solve.h"
+#include "forecast/rank_batches.h"
 
 void pace_scaling_input_free(pace_scaling_input *input) {
     for (size_t i = 0; i < input->steps.count; i++) pace_gradient_profile_free(&input->steps.items[i].profile);
@@ -29,11 +30,10 @@ static pace_status open_model(pace_scaling_input *input, const pace_scaling_opti
 /* How many samples a step has is asked of its operators' shapes, where it was not said. */
 static pace_status count_samples(pace_scaling_input *input, double said) {
     pace_batch_size found;
-    input->samples = said;
-    if (said > 0) return PACE_OK;
-    PACE_TRY(pace_batch_size_infer(&found, &input->inputs.forecast.ranks.items[0].graph));
-    input->samples = (double)found.samples;
-    if (found.samples > 0) return PACE_OK;
+    PACE_TRY(pace_rank_batches_first(&found, &input->inputs.forecast, said));
+    input->passes = (double)found.passes;
+    input->samples = said > 0 ? said : (double)found.samples * input->passes;
+    if (input->samples > 0) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: how many samples a step has cannot be told: say " PACE_FIELD "samples",
                      input->name);
 }
@@ -81,7 +81,7 @@ static pace_status step_of_recording(pace_worker_step *step, const pace_scaling_
     pace_scenario_init(&scenario, "one worker");
     scenario.device = input->device;
     scenario.samples = input->samples;
-    if (step->batch != input->samples) scenario.batch = step->batch;
+    if (step->batch != input->samples) scenario.batch = step->batch / input->passes;
     pace_status status = pace_forecast_run(&result, &input->inputs.forecast, &scenario);
     pace_scenario_free(&scenario);
     if (status != PACE_OK) return status;

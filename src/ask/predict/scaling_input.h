@@ -18,6 +18,7 @@ typedef struct {
     bool is_model;
     pace_predict_inputs inputs; /* of recordings */
     double samples;             /* of them: of one step as recorded */
+    double passes;              /* of them: micro-batches of such a step */
     pace_config config;
     const pace_device *device;
     double one_worker; /* samples/s measured; 0 = to be predicted */

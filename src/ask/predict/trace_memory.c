@@ -1,5 +1,5 @@
 #include "ask/predict/trace_memory.h"
-#include "forecast/batch_size.h"
+#include "forecast/rank_batches.h"
 #include "insight/tables/memory_use.h"
 
 #include <math.h>
@@ -21,12 +21,10 @@ static pace_status read_rank(recorded *most, const pace_rank *rank) {
     return PACE_OK;
 }
 
-/* Samples of a recorded step; 0 = its shapes do not tell. */
+/* Samples at a time; 0 = shapes do not tell. */
 static pace_status samples_of(double *out, const pace_prediction *p, const pace_scenario *scenario) {
     pace_batch_size found;
-    *out = scenario->samples;
-    if (*out > 0) return PACE_OK;
-    PACE_TRY(pace_batch_size_infer(&found, &p->inputs.forecast.ranks.items[0].graph));
+    PACE_TRY(pace_rank_batches_first(&found, &p->inputs.forecast, scenario->samples));
     *out = (double)found.samples;
     return PACE_OK;
 }

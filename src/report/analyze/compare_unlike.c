@@ -23,12 +23,13 @@ static pace_status count_samples(int64_t *samples, const pace_step_side *side, p
     pace_graph graph;
     pace_batch_size size = {0};
     *samples = 0;
-    if (side->steps == 0) return PACE_OK;
-    PACE_TRY(pace_graph_from_step(&graph, catalog, &pace_rank_trace(side->rank)->step, side->typical.from_ns,
-                                  side->typical.to_ns));
-    pace_status status = pace_batch_size_infer(&size, &graph);
+    if (side->steps == 0 || side->typical.mark == SIZE_MAX) return PACE_OK;
+    const pace_mark *mark = &side->rank->marks.items.items[side->typical.mark];
+    const pace_rank *trace = pace_rank_trace(side->rank);
+    PACE_TRY(pace_graph_from_step(&graph, catalog, &trace->step, mark->start_ns, mark->end_ns));
+    pace_status status = pace_batch_size_infer(&size, &graph, 1);
     pace_graph_free(&graph);
-    *samples = size.samples;
+    *samples = size.samples * (int64_t)size.passes;
     return status;
 }
 

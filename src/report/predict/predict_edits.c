@@ -66,9 +66,12 @@ static void say_samples(pace_node *root, const pace_scenario *scenarios, const p
     for (size_t i = 0; i < count; i++) {
         const pace_batch_size *present = &results[i].edits.present;
         if (scenarios[i].batch <= 0 || present->of == 0) continue;
+        char passes[64] = "";
+        if (present->passes > 1) pace_snprintf(passes, sizeof passes, ", %zu times a step,", present->passes);
         pace_node_note(
-            root, "A step of %lld samples was inferred: the first dimension of %zu of %zu %s (set it with --samples).",
-            (long long)present->samples, present->agree, present->of, present->from);
+            root,
+            "A batch of %lld samples%s was inferred: the first dimension of %zu of %zu %s (--samples says a step's).",
+            (long long)present->samples, passes, present->agree, present->of, present->from);
         return;
     }
 }

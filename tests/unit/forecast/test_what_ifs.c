@@ -49,8 +49,7 @@ static double bytes_of(const pace_graph *graph) {
 /* A linear layer's step as PyTorch records it: batch 32, 784 to 512; its update is as large as its weight. */
 enum { FORWARD, DATA_GRADIENT, WEIGHT_GRADIENT, ACCUMULATE, UPDATE, LAUNCHES };
 
-static void build_linear(pace_graph *graph) {
-    assert_int_equal(pace_graph_init(graph), PACE_OK);
+static void add_linear(pace_graph *graph) {
     uint32_t top =
         node(graph, "aten::linear", "[[32,784],[512,784],[512]]\n[\"float\",\"float\",\"float\"]", PACE_NO_NODE);
     uint32_t addmm = node(graph, "aten::addmm", "[[512],[32,784],[784,512]]\n[\"float\",\"float\",\"float\"]", top);
@@ -64,6 +63,11 @@ static void build_linear(pace_graph *graph) {
     PUT(graph, sum, PACE_OP_ELEMENTWISE, PACE_PASS_FORWARD, 512 * 784, 2, 1);
     uint32_t update = node(graph, "aten::add_", "[[512,784],[512,784]]\n[\"float\",\"float\"]", PACE_NO_NODE);
     PUT(graph, update, PACE_OP_ELEMENTWISE, PACE_PASS_FORWARD, 512 * 784, 2, 1);
+}
+
+static void build_linear(pace_graph *graph) {
+    assert_int_equal(pace_graph_init(graph), PACE_OK);
+    add_linear(graph);
 }
 
 static pace_doubts doubts;
@@ -80,7 +84,7 @@ TEST(each_product_grows_where_its_samples_are) {
     pace_variant v;
     pace_batch_size present;
     build_linear(&graph);
-    assert_int_equal(pace_batch_size_infer(&present, &graph), PACE_OK);
+    assert_int_equal(pace_batch_size_infer(&present, &graph, 1), PACE_OK);
     assert_int_equal(present.samples, 32);
     assert_int_equal(pace_variant_init(&v, &graph, &doubts), PACE_OK);
     assert_int_equal(pace_what_if_batch(&v, 32, 96), PACE_OK);
@@ -93,6 +97,27 @@ TEST(each_product_grows_where_its_samples_are) {
     double still = 2 * 512 * 784; /* accumulation and update */
     assert_true(fabs(flop_of(&v.graph) - still - 3 * (flop_of(&graph) - still)) < 1);
     pace_variant_free(&v);
+    pace_graph_free(&graph);
+}
+
+static size_t passes_of(const pace_graph *graph, size_t steps) {
+    pace_batch_size present;
+    assert_int_equal(pace_batch_size_infer(&present, graph, steps), PACE_OK);
+    assert_int_equal(present.samples, 32);
+    return present.passes;
+}
+
+TEST(micro_batches_are_passes_over_as_many_operators) {
+    pace_graph graph;
+    build_linear(&graph);
+    for (int i = 1; i < 6; i++) add_linear(&graph);
+    assert_int_equal(passes_of(&graph, 1), 6);
+    assert_int_equal(passes_of(&graph, 3), 2);
+    assert_int_equal(passes_of(&graph, 6), 1);
+    assert_int_equal(passes_of(&graph, 4), 1); /* no step has a part of one */
+    assert_int_equal(passes_of(&graph, 0), 1);
+    node(&graph, "aten::linear", "[[32,784],[512,784],[512]]\n[\"float\",\"float\",\"float\"]", PACE_NO_NODE);
+    assert_int_equal(passes_of(&graph, 1), 1); /* one goes forward over other operators */
     pace_graph_free(&graph);
 }
 
