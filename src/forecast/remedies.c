@@ -247,9 +247,36 @@ static pace_status try_here(trial *t, const pace_rank *rank) {
     return t->out->outcome == PACE_REMEDIES_TRIED ? try_all(t, rank) : PACE_OK;
 }
 
+static bool acted_on(const pace_remedies *remedies, int resource) {
+    PACE_ITEMS (const pace_remedy, remedy, &remedies->items)
+        if (remedy->row.resources & 1U << resource) return true;
+    return false;
+}
+
+/* What names tell of the dearest of the other resources on which no remedy acts that saves enough. */
+static pace_status find_beside(const trial *t, const pace_lead *lead) {
+    const pace_critical *critical = t->ground.critical;
+    double step_ns = (double)(critical->to_ns - critical->from_ns);
+    double best = t->out->items.count ? t->out->items.items[0].saved_share : 0, most = fmax(0.1, 2 * best);
+    for (int r = 0; r < PACE_ADVICE_GAP; r++) {
+        const pace_lead *behind = &t->ground.behind[r];
+        const pace_remedy_hint *hint = NULL;
+        double share = 1 - (double)critical->without_ns[r] / step_ns;
+        if (r == (int)lead->resource || behind->resource == PACE_ADVICES || !(share >= most)) continue;
+        if (acted_on(t->out, r)) continue;
+        PACE_TRY(pace_hint_find(&hint, &t->ground.catalog, behind, NULL));
+        if (!hint || hint->last) continue;
+        t->out->beside = *hint;
+        t->out->beside_share = most = share;
+    }
+    return PACE_OK;
+}
+
 static pace_status find_hint(pace_remedy_hint *out, const trial *t, const pace_lead *lead) {
     const pace_remedy_hint *hint = NULL;
     if (lead->matters) PACE_TRY(pace_hint_find(&hint, &t->ground.catalog, lead, t->ground.analysis));
+    if (lead->matters && (!hint || hint->last) && t->out->outcome == PACE_REMEDIES_TRIED)
+        PACE_TRY(find_beside(t, lead));
     if (hint && hint->last && t->out->items.count) return PACE_OK;
     for (size_t i = 0; hint && hint->unless && i < t->out->items.count; i++)
         if (strcmp(t->out->items.items[i].row.id, hint->unless) == 0) return PACE_OK;

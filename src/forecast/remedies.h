@@ -26,6 +26,10 @@ typedef struct {
     size_t tried, refused; /* refused: the device or the trace has no use for it */
     double threshold;
     pace_remedy_hint hint;       /* what to do about what leads the report, untried; id NULL = nothing */
+    pace_remedy_hint beside;     /* where nothing particular can be done about that: what to do about the dearest other
+                                    resource; id NULL = nothing, or it costs less than a tenth or twice what a remedy
+                                    saves, or a remedy acts on it */
+    double beside_share;         /* of the step that would be saved without it */
     PACE_VEC(pace_remedy) items; /* best first */
 } pace_remedies;
 

@@ -188,6 +188,24 @@ def check_ruled_out(folder):
         check_hinted(planted_jobs.write(program, 1, os.path.join(folder, program + ".json"))[0], program, hint, never)
 
 
+def check_beside(folder):
+    """Products lead, about which little can be done; the batch, which takes two fifths of the step, is not passed over in silence."""
+    rank = planted_traces.Rank()
+    for number in range(1, 7):
+        with rank.annotate(f"ProfilerStep#{number}"):
+            with rank.annotate("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"):
+                rank.work(8000)
+            for _ in range(12):
+                rank.kernel("aten::mm", 1000, name="ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn")
+            rank.item()
+    document = answer("analyze", rank.write(os.path.join(folder, "beside.json.gz")))
+    lead = document["lead"]
+    expect((lead["resource"], lead["hint_beside"]) == ("compute", "more_workers"), "beside products", lead)
+    expect(any(s.startswith("To save input time, 40 % of the step: ") for s in document["summary"]), "said", document["summary"])
+    alone = answer("analyze", planted_traces.large_products(os.path.join(folder, "alone.json.gz"))[0])
+    expect(alone["lead"]["hint_beside"] is None, "nothing beside", alone["lead"])
+
+
 def check_unnumbered_regions(folder):
     """Compiled regions had no numbers once: where several run in a step, the breaks between them go first; one alone has none."""
     path = planted_traces.graph_breaks(os.path.join(folder, "regions.json.gz"))[0]
@@ -411,6 +429,7 @@ def check_old_marks(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_planted(folder)
+        check_beside(folder)
         check_ruled_out(folder)
         check_signs(folder)
         check_unnumbered_regions(folder)

@@ -235,6 +235,7 @@ static void put_figures(pace_node *root, const pace_lead *lead, const pace_analy
     bool on_lead;
     const pace_remedy *first = remedies && !lead->first_use.name ? pace_remedies_first(&on_lead, remedies, lead) : NULL;
     pace_node_text(node, "hint", remedies ? remedies->hint.id : NULL);
+    pace_node_text(node, "hint_beside", remedies ? remedies->beside.id : NULL);
     pace_node_text(node, "next", first ? first->row.id : NULL);
 }
 

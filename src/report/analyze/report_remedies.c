@@ -5,6 +5,8 @@
 #include "report/show.h"
 #include "report/table.h"
 
+#include <math.h>
+
 typedef struct {
     pace_remedy of;
     const char *resource, *rung;
@@ -228,7 +230,30 @@ static void put_nothing(pace_node *root, const pace_remedies *remedies) {
     }
 }
 
-/* All ranks are replayed: the slowest one's step, of which the saving is a share, need not be the reported one's. */
+static void put_beside(pace_node *root, const pace_remedies *remedies) {
+    if (remedies->beside.id)
+        pace_node_sentence(root, true, "To save %s time, %.0f %% of the step: %s",
+                           pace_advice_names[remedies->beside.resource], 100 * remedies->beside_share,
+                           remedies->beside.says);
+}
+
+static void put_first(pace_node *root, const pace_remedy *first, const char *why, const char *of) {
+    pace_node_sentence(root, true, "%s: %s. The step would take %s (%s to %s)%s, %.0f %% less%s%s.", why, first->says,
+                       pace_show_ns(pace_ns(first->step_s.median)).text, pace_show_ns(pace_ns(first->low_s)).text,
+                       pace_show_ns(pace_ns(first->high_s)).text, first->samples > 1 ? " with the larger batch" : "",
+                       100 * first->saved_share, first->samples > 1 ? " for each sample" : "", of);
+}
+
+/* What the saving is a share of, where that is not the reported step: all ranks are replayed, and the slowest one's step
+ * counts; of steps that differ much the mean is replayed. */
+static void name_replayed(char *out, size_t size, const pace_remedies *remedies, const pace_lead *lead, size_t ranks) {
+    double off = lead->step_ns > 0 ? remedies->replayed_s * 1e9 / (double)lead->step_ns - 1 : 0;
+    const char *of = ranks > 1 ? "the slowest rank" : fabs(off) > 0.05 ? "the mean step" : NULL;
+    if (of)
+        pace_snprintf(out, size, " than the %s of %s as replayed", pace_show_ns(pace_ns(remedies->replayed_s)).text,
+                      of);
+}
+
 void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_lead *lead,
                    const pace_analysis *analysis) {
     bool on_lead;
@@ -238,19 +263,16 @@ void pace_put_next(pace_node *root, const pace_remedies *remedies, const pace_le
     else if (!first) put_nothing(root, remedies);
     bool later = lead->first_use.name || pace_remedies_want_later_steps(remedies);
     bool untried = !later && put_untried(root, remedies, lead, first);
+    if (!first) put_beside(root, remedies);
     if (!first || lead->first_use.name) return;
     if (untried) pace_snprintf(why, sizeof why, "Then");
     else if (lead->of_long_steps) pace_snprintf(why, sizeof why, "Next, for the usual steps");
     else if (!on_lead)
         pace_snprintf(why, sizeof why, "No remedy of the catalogue saves %s time here. Next, to save other time",
                       pace_advice_names[lead->resource]);
-    if (analysis->ranks.count > 1)
-        pace_snprintf(of, sizeof of, " than the %s of the slowest rank as replayed",
-                      pace_show_ns(pace_ns(remedies->replayed_s)).text);
-    pace_node_sentence(root, true, "%s: %s. The step would take %s (%s to %s)%s, %.0f %% less%s%s.", why, first->says,
-                       pace_show_ns(pace_ns(first->step_s.median)).text, pace_show_ns(pace_ns(first->low_s)).text,
-                       pace_show_ns(pace_ns(first->high_s)).text, first->samples > 1 ? " with the larger batch" : "",
-                       100 * first->saved_share, first->samples > 1 ? " for each sample" : "", of);
+    name_replayed(of, sizeof of, remedies, lead, analysis->ranks.count);
+    put_first(root, first, why, of);
+    put_beside(root, remedies);
 }
 
 void pace_put_remedies(pace_node *root, const pace_remedies *remedies, const pace_analysis *analysis) {
