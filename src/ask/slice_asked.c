@@ -125,7 +125,7 @@ static pace_status look_at(look *l, const char *path, const pace_slice_options *
     l->last_ns = l->latest_ns = INT64_MIN;
     PACE_TRY(pace_trace_events_read(&notes, path, &visitor));
     if (l->events == 0) return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", path);
-    if (notes.warning[0]) PACE_TRY(find_cut(l, path)); /* it breaks off */
+    if (notes.warning[0] && !notes.events_whole) PACE_TRY(find_cut(l, path)); /* it breaks off */
     if (l->step.count) { /* steps that are found by their period end with the host's work */
         uint32_t lane;
         PACE_TRY(pace_step_lane(&lane, &l->step, "end", 3, false, 0));

@@ -114,6 +114,43 @@ def test_broken_step():
     expect(len(seen) > 2, "cuts in different steps", seen)
 
 
+def test_broken_behind_events():
+    """What follows the list of events is damaged: the list is whole, and so are all steps. A list that ends in it may lack work."""
+    with gzip.open(os.path.join(SOURCE, "tests", "data", "demo.json.gz"), "rt", encoding="utf-8") as file:
+        text = file.read()
+    whole = figures(document(put("whole.json", text)))
+    end = text.rindex("]")
+    damaged = {"twice.json": (text + text).encode(), "member.json": (text[:end + 1] + ', "traceName": "/tmp/a').encode(),
+               "behind.json.gz": gzip.compress(text.encode()) + b"garbage"}
+    for name, content in damaged.items():
+        code, out, err = run("analyze", "--format", "json", put(name, content))
+        expect(code == 0 and figures(json.loads(out)) == whole, name, "figures", err)
+        expect(any(one["code"] == "file_cut_off" for one in json.loads(out)["warnings"]), name, "no word of the damage", err)
+        sliced = put("sliced.json", b"")
+        code, _, err = run("slice", put(name, content), "--steps", "9", "-o", sliced)
+        expect(code == 0 and len(document(sliced)["ranks"][0]["steps"]) == 1, name, "its last step as a slice", err)
+
+
+def test_lengths():
+    """Work without a usable duration takes no time, and the report says so; times that are all too far are refused with what they may be."""
+    for dur in ("NaN", "-5", "Infinity", None):
+        trace = small_trace()
+        kernel = next(e for e in trace["traceEvents"] if e["cat"] == "kernel")
+        kernel.pop("dur")
+        text = json.dumps(trace)
+        if dur:
+            text = text.replace('"cat": "kernel"', f'"dur": {dur}, "cat": "kernel"', 1)
+        code, out, err = run("analyze", "--check", "--format", "json", put("lengths.json", text))
+        said = [one["text"] for one in json.loads(out)["warnings"]] if code == 0 else []
+        expect(any(" 1 events of " in one and "no usable duration" in one for one in said), "duration", dur, code, said, err)
+    for factor in (1000, 1e6):
+        trace = small_trace()
+        for one in trace["traceEvents"]:
+            one["ts"] = (1.7e15 + one["ts"]) * factor
+        code, _, err = run("analyze", put("nanoseconds.json", trace))
+        expect_line(code, err, 3, "nanoseconds")
+
+
 def test_wrong_types():
     odd = [None, True, [], {}, [1], {"a": [1]}, "text", "", 1e300, -5, -1e300, 1e-300, "1e999", 10 ** 40, "12.5"]
     events = []

@@ -32,6 +32,9 @@ typedef struct {
     pace_name foreign;        /* the category of the first complete event of another one; 0 = none, or it has none */
     bool joined;              /* several ranks, written for viewers */
     uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
+    uint64_t far_off;         /* complete events at times that are none */
+    uint64_t without_length;  /* tasks that no usable duration is given for */
+    bool events_whole;        /* the list of events was read to its end */
     int64_t last_ns;          /* start of the task read last */
     pace_status status;
     pace_progress progress;
@@ -294,6 +297,7 @@ static pace_status keep_event(reader *r) {
     step->event_count++;
     if (!event->has_start || !pace_time_is_sane(event->start_ns, event->duration_ns)) {
         if (event->phase != 'M') step->unknown_count++;
+        r->far_off += event->phase == 'X';
         return PACE_OK;
     }
     switch (event->phase) {
@@ -301,6 +305,7 @@ static pace_status keep_event(reader *r) {
         step->complete_count++;
         if (event->counts) return keep_counters(r);
         if (!event->known_category) return note_foreign(r);
+        r->without_length += event->duration_ns < 0;
         return add_task(r, event->duration_ns > 0 ? event->duration_ns : 0);
     case 'B':
         if (!event->known_category) r->foreign_begun++;
@@ -330,6 +335,7 @@ static pace_json_token read_events(reader *r) {
             if (token == PACE_JSON_OBJECT_END) r->status = keep_event(r);
             if (r->status != PACE_OK) return PACE_JSON_ERROR;
         } else if (token == PACE_JSON_ARRAY_END || pace_json_failed(token)) {
+            r->events_whole = token == PACE_JSON_ARRAY_END;
             return token;
         } else { /* no event */
             r->step->unknown_count++;
@@ -457,6 +463,11 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
     if (r->step->event_count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", name);
     if (is_foreign(r)) return refuse_foreign(r, name);
+    if (r->step->complete_count == 0 && r->open.count == 0 && r->far_off > 0)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: expected times in microseconds, found none in %" PRIu64
+                         " events that is a number within 87 years of time zero: are they nanoseconds?",
+                         name, r->far_off);
     notes->code = PACE_WARN_EVENTS_LEFT_OUT;
     if (r->step->unknown_count)
         snprintf(notes->warning, sizeof notes->warning,
@@ -467,6 +478,11 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
                  "%s: %" PRIu64 " correlation and external ids above 32 bits were left out: what they launched has no "
                  "known cause",
                  name, r->wide_ids);
+    else if (r->without_length)
+        snprintf(notes->warning, sizeof notes->warning,
+                 "%s: %" PRIu64 " events of %" PRIu64 " have no usable duration (none, below zero, or no number) and "
+                 "count as taking no time",
+                 name, r->without_length, r->step->complete_count);
     return PACE_OK;
 }
 
@@ -499,7 +515,7 @@ pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes 
         notes->bytes = pace_json_bytes(r.json);
     }
     if (status == PACE_OK) status = pace_step_finish(&step);
-    if (status == PACE_OK && notes->code == PACE_WARN_FILE_CUT_OFF) find_cut(&step, r.last_ns);
+    if (status == PACE_OK && notes->code == PACE_WARN_FILE_CUT_OFF && !r.events_whole) find_cut(&step, r.last_ns);
     pace_json_free(r.json);
     pace_kineto_event_free(&r.event);
     PACE_VEC_FREE(&r.open);

@@ -13,8 +13,9 @@
 typedef struct {
     char warning[1024]; /* "" = none */
     pace_warning_code code;
-    uint64_t bytes;  /* decompressed bytes read */
-    uint64_t strays; /* elements of the list of events that are none; those who copy a trace count them */
+    uint64_t bytes;    /* decompressed bytes read */
+    uint64_t strays;   /* elements of the list of events that are none; those who copy a trace count them */
+    bool events_whole; /* of a file that breaks off: behind its list of events; set for those who copy a trace */
 } pace_read_notes;
 
 /* The member of documents that hold the traces of several ranks for viewers: they are no trace of one. */

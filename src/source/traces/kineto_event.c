@@ -56,7 +56,8 @@ void pace_kineto_event_clear(pace_kineto_event *event) {
     event->name = 0;
     event->pid[0] = event->tid[0] = '\0';
     event->has_start = event->has_shapes = event->has_exchange = false;
-    event->start_ns = event->duration_ns = 0;
+    event->start_ns = 0;
+    event->duration_ns = -1; /* none, or none that can be */
     event->device = event->stream = event->bytes = event->wait_stream = event->sequence = -1;
     event->correlation = event->external = event->id = event->record_correlation = 0;
     event->forward_thread = 0;

@@ -15,7 +15,7 @@ typedef struct {
     pace_text key;
     pace_status status;
     uint64_t events, strays;
-    bool has_list;
+    bool has_list, list_whole;
 } reader;
 
 static void tell_progress(const reader *r) {
@@ -41,6 +41,7 @@ static pace_json_token read_events(reader *r) {
     r->has_list = true;
     for (;;) {
         pace_json_token token = pace_json_next(r->json);
+        if (token == PACE_JSON_ARRAY_END) r->list_whole = true;
         if (token == PACE_JSON_ARRAY_END || pace_json_failed(token)) return token;
         if (token != PACE_JSON_OBJECT) r->strays++; /* not an event */
         if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
@@ -106,6 +107,7 @@ pace_status pace_trace_events_read(pace_read_notes *notes, const char *path, con
         status = judge(notes, &r, read_document(&r));
         notes->bytes = pace_json_bytes(r.json);
         notes->strays = r.strays;
+        notes->events_whole = r.list_whole;
     }
     pace_json_free(r.json);
     pace_kineto_event_free(&r.event);
