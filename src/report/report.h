@@ -124,6 +124,9 @@ void pace_node_matrix(pace_node *parent, const char *key, const char *title, pac
 /** The matrix put last under `parent`: its bars, drawn over `whole_ns`, compare with those of others so drawn. */
 void pace_node_scale(pace_node *parent, int64_t whole_ns);
 
+/** The same matrix: a colour for each column. The colours must outlive the report. */
+void pace_node_color_matrix(pace_node *parent, const pace_class *colors);
+
 /** A picture for people (HTML only; not in JSON): lanes of slices, of which [from_ns, to_ns) is shown at first. `draw`
  * fills it (report/timeline.h) when a page is written, and `free_context` frees `context` with the report. The node
  * takes the context over, whatever comes of it. */

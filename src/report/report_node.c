@@ -335,9 +335,19 @@ const pace_node *pace_node_after(const pace_node *root, const pace_node *node) {
     return node == root ? NULL : node->next;
 }
 
+static pace_held_matrix *last_matrix(const pace_node *parent) {
+    const pace_node *last = parent ? parent->last : NULL;
+    return last && last->kind == PACE_NODE_MATRIX ? last->matrix : NULL;
+}
+
 void pace_node_scale(pace_node *parent, int64_t whole_ns) {
-    pace_node *last = parent ? parent->last : NULL;
-    if (last && last->kind == PACE_NODE_MATRIX && last->matrix) last->matrix->whole_ns = whole_ns;
+    pace_held_matrix *matrix = last_matrix(parent);
+    if (matrix) matrix->whole_ns = whole_ns;
+}
+
+void pace_node_color_matrix(pace_node *parent, const pace_class *colors) {
+    pace_held_matrix *matrix = last_matrix(parent);
+    if (matrix) matrix->colors = colors;
 }
 
 void pace_report_show_rows(pace_report *report, size_t rows) { report->rows_shown = rows; }

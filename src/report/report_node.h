@@ -54,7 +54,8 @@ typedef struct {
 typedef struct {
     pace_texts rows, columns;
     int64_t *cells;
-    int64_t whole_ns; /* what the width of its bars stands for; 0 = its longest bar */
+    int64_t whole_ns;         /* what the width of its bars stands for; 0 = its longest bar */
+    const pace_class *colors; /* of its columns; borrowed; NULL = classes by turns */
 } pace_held_matrix;
 
 /* What a function draws or writes from when the report is written. */

@@ -4,6 +4,7 @@
 #include "insight/analyze_options.h"
 #include "insight/steps/passes.h"
 #include "report/analyze/analyze_parts.h"
+#include "report/analyze/resource_look.h"
 #include "report/show.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@ void pace_put_matrix(pace_node *node, const char *key, const char *title, pace_a
                      const pace_matrix *matrix) {
     pace_node_matrix(node, key, title, audience, pace_stage_names, PACE_STAGES, pace_resource_names, PACE_RESOURCES,
                      &matrix->cell_ns[0][0]);
+    pace_node_color_matrix(node, pace_resource_colors);
 }
 
 const char *pace_resource_words(pace_resource resource) {

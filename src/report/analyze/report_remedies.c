@@ -244,8 +244,8 @@ static void put_first(pace_node *root, const pace_remedy *first, const char *why
                        100 * first->saved_share, first->samples > 1 ? " for each sample" : "", of);
 }
 
-/* What the saving is a share of, where that is not the reported step: all ranks are replayed, and the slowest one's step
- * counts; of steps that differ much the mean is replayed. */
+/* What the saving is a share of, where that is not the reported step: all ranks are replayed, and the slowest one's
+ * step counts; of steps that differ much the mean is replayed. */
 static void name_replayed(char *out, size_t size, const pace_remedies *remedies, const pace_lead *lead, size_t ranks) {
     double off = lead->step_ns > 0 ? remedies->replayed_s * 1e9 / (double)lead->step_ns - 1 : 0;
     const char *of = ranks > 1 ? "the slowest rank" : fabs(off) > 0.05 ? "the mean step" : NULL;

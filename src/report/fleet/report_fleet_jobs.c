@@ -52,6 +52,8 @@ void pace_put_fleet_levels(pace_node *root, pace_fleet_view *view) {
 void pace_put_fleet_matrix(pace_node *root, const pace_fleet_view *view) {
     static const char *const stages[] = {"input", "forward_backward_update"};
     static const char *const resources[] = {"compute_bound", "memory_bound", "copy", "exposed_communication"};
+    static const pace_class colors[] = {PACE_CLASS_COMPUTE, PACE_CLASS_MEMORY, PACE_CLASS_COPY,
+                                        PACE_CLASS_COMMUNICATION};
     static const double most_ns = 1e18; /* 31 years, from odd assumptions only; the sum of four fits 64 bits */
     int64_t mean_ns[PACE_JOB_COMPONENTS];
     for (int k = 0; k < PACE_JOB_COMPONENTS; k++) {
@@ -64,6 +66,7 @@ void pace_put_fleet_matrix(pace_node *root, const pace_fleet_view *view) {
                                   mean_ns[PACE_COMPONENT_WEIGHTS]}};
     pace_node_matrix(root, "matrix", "The mean step of all jobs, by stage and resource", PACE_FOR_ALL, stages, 2,
                      resources, 4, &cells[0][0]);
+    pace_node_color_matrix(root, colors);
 }
 
 PACE_TABLE(sizes, "sizes", "Sizes of jobs", PACE_FOR_ALL, 0,

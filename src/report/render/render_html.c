@@ -141,41 +141,17 @@ static pace_status write_table(page_out *page, const pace_node *node) {
 
 /* ---- matrices --------------------------------------------------------------------------------------------- */
 
-/* The class whose name is in the column's name, when no column before took it; else a class not taken. */
-static pace_class pick_class(const char *name, bool *taken) {
-    pace_class free_class = PACE_CLASS_COUNT;
-    for (int i = 0; i < PACE_CLASS_COUNT; i++) { /* "idle_host" is the host's before it is idle */
-        bool plain = i != PACE_CLASS_IDLE && i != PACE_CLASS_PATH;
-        if (taken[i]) continue;
-        if (strstr(name, pace_class_name((pace_class)i))) {
-            free_class = (pace_class)i;
-            break;
-        }
-        if (plain && free_class == PACE_CLASS_COUNT) free_class = (pace_class)i;
-    }
-    if (free_class == PACE_CLASS_COUNT) free_class = PACE_CLASS_OTHER;
-    taken[free_class] = true;
-    return free_class;
+static pace_class class_at(const pace_held_matrix *matrix, size_t column) {
+    return matrix->colors ? matrix->colors[column] : (pace_class)(column % PACE_CLASS_COUNT);
 }
 
-static void pick_classes(const pace_held_matrix *matrix, pace_class *classes) {
-    bool taken[PACE_CLASS_COUNT] = {false};
-    for (size_t i = 0; i < matrix->columns.count; i++) { /* exact names first, so that nothing else takes them */
-        classes[i] = pace_class_of(matrix->columns.items[i]);
-        if (strcmp(matrix->columns.items[i], pace_class_name(classes[i])) == 0) taken[classes[i]] = true;
-    }
-    for (size_t i = 0; i < matrix->columns.count; i++)
-        if (strcmp(matrix->columns.items[i], pace_class_name(classes[i])) != 0)
-            classes[i] = pick_class(matrix->columns.items[i], taken);
-}
-
-static pace_status write_matrix_legend(page_out *page, const pace_held_matrix *matrix, const pace_class *classes) {
+static pace_status write_matrix_legend(page_out *page, const pace_held_matrix *matrix) {
     put(page, "<ul class=\"legend\">");
     for (size_t i = 0; i < matrix->columns.count; i++) {
         if (!pace_matrix_column_shown(matrix, i)) continue;
         char *label = pace_show_label(matrix->columns.items[i]);
         if (!label) return PACE_E_MEMORY;
-        pace_html_legend_item(page->sink, pace_class_name(classes[i]), label);
+        pace_html_legend_item(page->sink, pace_class_name(class_at(matrix, i)), label);
         pace_free(label);
     }
     put(page, "</ul>\n");
@@ -185,7 +161,6 @@ static pace_status write_matrix_legend(page_out *page, const pace_held_matrix *m
 /* One bar: where its parts begin, how much of the width a nanosecond takes. */
 typedef struct {
     const pace_held_matrix *matrix;
-    const pace_class *classes;
     const char *name;
     size_t row; /* the row count stands for the column sums */
     double base, per_ns;
@@ -197,7 +172,7 @@ static int64_t bar_cell(const bar *b, size_t column) {
 }
 
 static void write_segment(page_out *page, const bar *b, size_t column, double x, double width) {
-    const char *name = pace_class_name(b->classes[column]);
+    const char *name = pace_class_name(class_at(b->matrix, column));
     int64_t ns = bar_cell(b, column);
     pace_sink_format(page->sink, "<g class=\"c-%s\"><rect x=\"%s%%\" width=\"%s%%\" height=\"24\"><title>", name,
                      pace_show_fixed(x, 3).text, pace_show_fixed(width, 3).text);
@@ -247,8 +222,8 @@ static double bar_reach(const bar *b) {
     return fmax(right, left);
 }
 
-static pace_status write_bars(page_out *page, const pace_held_matrix *matrix, const pace_class *classes) {
-    bar b = {.matrix = matrix, .classes = classes};
+static pace_status write_bars(page_out *page, const pace_held_matrix *matrix) {
+    bar b = {.matrix = matrix};
     double reach = 0;
     double room = pace_matrix_signed(matrix) ? 50 : 100;
     bool has_total = matrix->rows.count > 1; /* the row behind the last */
@@ -272,12 +247,8 @@ static pace_status write_bars(page_out *page, const pace_held_matrix *matrix, co
 }
 
 static pace_status write_matrix_bars(page_out *page, const pace_held_matrix *matrix) {
-    pace_class *classes = pace_alloc(matrix->columns.count, sizeof *classes);
-    if (!classes) return PACE_E_MEMORY;
-    pick_classes(matrix, classes);
-    pace_status status = write_matrix_legend(page, matrix, classes);
-    if (status == PACE_OK) status = write_bars(page, matrix, classes);
-    pace_free(classes);
+    pace_status status = write_matrix_legend(page, matrix);
+    if (status == PACE_OK) status = write_bars(page, matrix);
     return status;
 }
 
