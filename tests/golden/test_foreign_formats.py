@@ -199,6 +199,22 @@ def main():
             code, _, err = run("analyze", path)
             expect(code == (0 if good else 3) and (good or "another tool (category 'operator')" in err), category, code, err)
 
+        # a list of objects that are no events; a device's work without a category beside the host's; ranks joined into one file
+        op = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 9}
+        for name, events, said in (("layers.json", [{"count": 10}, {"name": "conv1", "timeMs": 3.2}], "found a list of others"),
+                                   ("npu.json", [op, {"ph": "X", "name": "MatMulV2", "pid": 9, "tid": 2, "ts": "4", "dur": 5}], "whose work is not read")):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(json.dumps(events))
+            code, _, err = run("analyze", os.path.join(folder, name))
+            expect_line(code, err, 3, said)
+        for pids, said in ((("0", "0"), False), (("rank0", "rank1"), True)):
+            kernels = [{"ph": "X", "cat": "kernel", "name": "gemm", "pid": pids[i % 2], "tid": 7, "ts": 10 * i, "dur": 6 if pids[0] == "0" else 12, "args": {"device": 0, "stream": 7}}
+                       for i in range(9)]
+            with open(os.path.join(folder, "joined.json"), "w") as file:
+                file.write(json.dumps({"traceEvents": kernels}))
+            code, _, err = run("analyze", os.path.join(folder, "joined.json"), "--check")
+            expect(code == 0 and said == ("several processes wrote work of one device and stream" in err), pids, code, err)
+
         # a description by another name, or through a pipe, is told how to be read; .yml is .yaml
         model = "family: mine\nabout: m\nsource: s\ninputs: {x: {features: 8}}\nlayers: [linear: 4]\nloss: cross_entropy\n"
         for name, good in (("m.yml", True), ("m.yml:mine", True), ("m.yaml", True), ("m.txt", False)):

@@ -27,15 +27,20 @@ typedef struct {
         uint64_t hash;
         uint32_t lane;
     } lanes[LANE_CACHE];
+    PACE_VEC(uint64_t)
+    owners;                   /* of lanes that a device and a stream number, by lane: whose process wrote there first */
+    uint64_t others;          /* events on such a lane of another process */
     PACE_VEC(open_task) open; /* B without its E yet */
     uint64_t foreign_begun;   /* B of another tool */
     pace_name foreign;        /* the category of the first complete event of another one; 0 = none, or it has none */
     bool joined;              /* several ranks, written for viewers */
     uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
-    uint64_t far_off;         /* complete events at times that are none */
-    uint64_t without_length;  /* tasks that no usable duration is given for */
-    bool events_whole;        /* the list of events was read to its end */
-    int64_t last_ns;          /* start of the task read last */
+    uint64_t without_category; /* complete events, of another tool or of a device that is not read */
+    uint64_t without_phase;    /* no events at all */
+    uint64_t far_off;          /* complete events at times that are none */
+    uint64_t without_length;   /* tasks that no usable duration is given for */
+    bool events_whole;         /* the list of events was read to its end */
+    int64_t last_ns;           /* start of the task read last */
     pace_status status;
     pace_progress progress;
 } reader;
@@ -59,6 +64,8 @@ static void write_key(char *key, size_t size, const pace_kineto_event *event, bo
     else snprintf(key, size, "host %s/%s", event->pid, event->tid);
 }
 
+static uint64_t hash_process(const pace_kineto_event *event) { return pace_hash(event->pid, strlen(event->pid)) | 1; }
+
 /* Lanes are few and events many: what tells a lane is hashed and looked up before any text is made. */
 static uint64_t hash_thread(const pace_kineto_event *event) {
     uint64_t parts[2] = {pace_hash(event->pid, strlen(event->pid)), pace_hash(event->tid, strlen(event->tid))};
@@ -66,7 +73,8 @@ static uint64_t hash_thread(const pace_kineto_event *event) {
 }
 
 static uint64_t hash_lane(const pace_kineto_event *event, bool device, bool numbered) {
-    int64_t numbers[2] = {event->device, event->stream};
+    int64_t numbers[3] = {event->device, event->stream, 0};
+    if (numbered) numbers[2] = (int64_t)hash_process(event);
     if (numbered) return pace_hash(numbers, sizeof numbers) | 1;
     uint64_t parts[2] = {device, hash_thread(event)};
     return pace_hash(parts, sizeof parts) | 1;
@@ -80,6 +88,21 @@ static uint32_t device_of(const pace_kineto_event *event) {
     return end > event->pid && *end == '\0' && number < UINT32_MAX ? (uint32_t)number : 0;
 }
 
+/* A stream has one process. Where ranks were joined into one file, each has its first device and stream. */
+static pace_status find_stream(uint32_t *out, reader *r) {
+    const pace_kineto_event *event = &r->event;
+    char key[2 * PACE_ID_TEXT + 32];
+    write_key(key, sizeof key, event, true, true);
+    PACE_TRY(pace_step_lane(out, r->step, key, strlen(key), true, device_of(event)));
+    while (r->owners.count <= *out) PACE_TRY(PACE_PUSH(&r->owners, (uint64_t)0));
+    uint64_t *owner = &r->owners.items[*out], own = hash_process(event);
+    if (*owner == 0) *owner = own;
+    if (*owner == own) return PACE_OK;
+    r->others++;
+    pace_append(key, sizeof key, " of %s", event->pid);
+    return pace_step_lane(out, r->step, key, strlen(key), true, device_of(event));
+}
+
 static pace_status find_lane(uint32_t *out, reader *r, bool device) {
     const pace_kineto_event *event = &r->event;
     bool numbered = device && event->device >= 0 && event->stream >= 0;
@@ -88,8 +111,10 @@ static pace_status find_lane(uint32_t *out, reader *r, bool device) {
     if (r->lanes[slot].hash != hash) {
         char key[2 * PACE_ID_TEXT + 32];
         write_key(key, sizeof key, event, device, numbered);
-        PACE_TRY(
-            pace_step_lane(&r->lanes[slot].lane, r->step, key, strlen(key), device, device ? device_of(event) : 0));
+        if (numbered) PACE_TRY(find_stream(&r->lanes[slot].lane, r));
+        else
+            PACE_TRY(
+                pace_step_lane(&r->lanes[slot].lane, r->step, key, strlen(key), device, device ? device_of(event) : 0));
         r->lanes[slot].hash = hash;
     }
     *out = r->lanes[slot].lane;
@@ -265,6 +290,7 @@ static pace_status keep_counters(reader *r) {
 }
 
 static pace_status note_foreign(reader *r) {
+    r->without_category += !r->event.has_category;
     const pace_kineto_category *category = &r->event.categories[r->event.category];
     if (!r->foreign && r->event.has_category && category->length)
         return pace_names_add(&r->foreign, &r->step->names, category->text, category->length);
@@ -275,6 +301,12 @@ static pace_status note_foreign(reader *r) {
 static bool is_foreign(const reader *r) {
     return r->step->complete_count + r->foreign_begun > 0 && r->step->count == 0 && r->step->counters.count == 0 &&
            r->step->memory.count == 0;
+}
+
+/* Work of a device that the profiler's list was joined with (Huawei's Ascend), beside the host's. */
+static bool lacks_device(const reader *r) {
+    const size_t *kinds = r->step->kind_count;
+    return r->without_category > 0 && kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] == 0;
 }
 
 static pace_status refuse_foreign(const reader *r, const char *name) {
@@ -295,6 +327,7 @@ static pace_status keep_event(reader *r) {
     pace_step *step = r->step;
     pace_kineto_event *event = &r->event;
     step->event_count++;
+    r->without_phase += event->phase == 0;
     if (!event->has_start || !pace_time_is_sane(event->start_ns, event->duration_ns)) {
         if (event->phase != 'M') step->unknown_count++;
         r->far_off += event->phase == 'X';
@@ -463,6 +496,16 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
     if (r->step->event_count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", name);
     if (is_foreign(r)) return refuse_foreign(r, name);
+    if (lacks_device(r))
+        return pace_fail(
+            PACE_E_INPUT,
+            "%s: expected kernels, found %" PRIu64
+            " complete events without a category, as a device has them whose work is not read (Ascend's NPUs): the "
+            "host's part alone would mislead",
+            name, r->without_category);
+    if (r->without_phase == r->step->event_count)
+        return pace_fail(PACE_E_INPUT, "%s: expected trace events (with \"ph\" and \"ts\"), found a list of others",
+                         name);
     if (r->step->complete_count == 0 && r->open.count == 0 && r->far_off > 0)
         return pace_fail(PACE_E_INPUT,
                          "%s: expected times in microseconds, found none in %" PRIu64
@@ -478,6 +521,11 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
                  "%s: %" PRIu64 " correlation and external ids above 32 bits were left out: what they launched has no "
                  "known cause",
                  name, r->wide_ids);
+    else if (r->others)
+        snprintf(notes->warning, sizeof notes->warning,
+                 "%s: several processes wrote work of one device and stream: ranks that were joined into a file are "
+                 "analysed one by one, from the file of each",
+                 name);
     else if (r->without_length)
         snprintf(notes->warning, sizeof notes->warning,
                  "%s: %" PRIu64 " events of %" PRIu64 " have no usable duration (none, below zero, or no number) and "
@@ -519,5 +567,6 @@ pace_status pace_kineto_read(pace_step *out, pace_input *input, pace_read_notes 
     pace_json_free(r.json);
     pace_kineto_event_free(&r.event);
     PACE_VEC_FREE(&r.open);
+    PACE_VEC_FREE(&r.owners);
     return PACE_GIVE(out, step, status, pace_step_free(&step));
 }
