@@ -205,4 +205,5 @@ typedef struct {
     pace_words set;         /**< of a model: "KEY=VALUE" of its configuration or its parameters */
     const char *step_regex; /**< POSIX extended regular expression of step annotations; NULL = find them */
     pace_progress progress; /**< may be NULL */
+    pace_step_choice steps; /**< of a trace: which of them */
 } pace_convert_options;

@@ -172,11 +172,11 @@ const pace_option_row pace_option_table[] = {
     {PREDICT, NUMBER("samples", "N", "samples", WHERE, "samples in a measured step, if shapes do not show them", NULL,
                      " step scaling ")},
 
-    {ANALYZE | COMPARE | SLICE,
+    {ANALYZE | COMPARE | CONVERT | SLICE,
      TEXT("step_regex", "REGEX", NULL, "which annotations mark steps (POSIX extended expression)", NULL, NULL)},
-    {ANALYZE | COMPARE | SLICE,
+    {ANALYZE | COMPARE | CONVERT | SLICE,
      TEXT("steps", "A:B", NULL, "use these steps, by number: 3:4 (3 and 4), 3:, :4 or 3", NULL, NULL)},
-    {ANALYZE | COMPARE | SLICE,
+    {ANALYZE | COMPARE | CONVERT | SLICE,
      NUMBER("skip", "N", "steps", NULL, "leave out the first N steps (warm-up)", NULL, NULL)},
     {PREDICT, TEXT("step_regex", "REGEX", WHERE, "which annotations mark steps (POSIX extended expression)", NULL,
                    " step scaling ")},
@@ -316,8 +316,6 @@ const pace_option_row pace_option_table[] = {
     {CONVERT,
      WRITES("output", 'o', "OUT.et", NULL, "write this Chakra trace; for several ranks OUT.0.et, OUT.1.et, ...")},
     {CONVERT, LIST("set", "KEY=VALUE", NULL, "set model configuration or parameters", NULL, NULL)},
-    {CONVERT,
-     TEXT("step_regex", "REGEX", NULL, "which annotations mark steps (POSIX extended expression)", NULL, NULL)},
     {CONVERT, RENDERS("format", 'f', "FORMAT", "format of the answer: table (default), json, csv or html")},
     {CONVERT, RENDERS("table", 't', "KEY", "csv: the table to write")},
 

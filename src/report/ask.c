@@ -89,6 +89,7 @@ static pace_status ask_history(pace_report **out, size_t *missed, const pace_que
 static pace_status ask_convert(pace_report **out, const pace_question *question) {
     pace_convert_options options = {PACE_ASKED_OWN(context), PACE_ASKED(text, output), PACE_ASKED(words, set),
                                     PACE_ASKED(text, step_regex), PACE_ASKED_OWN(progress)};
+    PACE_TRY(pace_asked_steps(&options.steps, question));
     return pace_convert(out, PACE_ASKED_INPUTS(question), &options);
 }
 

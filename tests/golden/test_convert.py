@@ -123,6 +123,25 @@ def test_recorded_times(folder):
     expect_line(code, err, 2, "--from: has no effect", "no times")
 
 
+def test_steps(folder):
+    """One step of a recording, converted, takes as long as it took; all of them together are said to be several."""
+    path = os.path.join(folder, "steps.et")
+    device = "h100-80-sxm"
+    whole = document(DEMO, "-o", path)
+    expect("all 5 of a rank follow each other" in " ".join(whole["notes"]), "several steps", whole["notes"])
+    of_all = sum(row["kernel_ns"] for row in json_of("predict", path, "--on", device, "--from", device)["families"])
+    of_each = []
+    for number in range(5, 10):
+        one = document(DEMO, "--steps", str(number), "-o", path)
+        expect("follow each other" not in " ".join(one["notes"]), "one step", one["notes"])
+        of_each.append(sum(row["kernel_ns"] for row in json_of("predict", path, "--on", device, "--from", device)["families"]))
+    expect(abs(sum(of_each) / of_all - 1) < 0.01, "the steps are the whole", of_each, of_all)
+    for asked in (("--steps", "1"), ("--skip", "1"), ("--step-regex", "x")):
+        for given, what in (("lenet", "a model"), (path, "an execution trace")):
+            code, _, err = run("convert", given, *asked, "-o", os.path.join(folder, "none.et"))
+            expect_line(code, err, 2, asked[0] + ": has no effect", what)
+
+
 def test_ranks(folder):
     for rank in range(2):
         expect(run("convert", "resnet50", "-o", os.path.join(folder, f"job.{rank}.et"))[0] == 0, rank)
@@ -166,7 +185,7 @@ def test_refused(folder):
         expect(done.returncode == 3 and "No space left" in done.stderr, "/dev/full", done.returncode, done.stderr)
 
 
-for test in (test_model, test_settles, test_pipeline, test_trace, test_recorded_times, test_ranks, test_refused):
+for test in (test_model, test_steps, test_settles, test_pipeline, test_trace, test_recorded_times, test_ranks, test_refused):
     with tempfile.TemporaryDirectory() as scratch:
         test(scratch)
 sys.exit(finish())

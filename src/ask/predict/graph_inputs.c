@@ -62,10 +62,12 @@ static pace_status read_traces(pace_graph_inputs *out, const char *const *inputs
     pace_forecast forecast;
     pace_analyze_options reading = {.context = options->context,
                                     .step_regex = options->step_regex,
+                                    .steps = options->steps,
                                     .progress = options->progress};
     PACE_TRY(pace_analysis_load(&measured, options->context->catalog, inputs, count, &reading));
     pace_status status = pace_forecast_of_analysis(&forecast, &measured, NULL);
     if (status == PACE_OK) {
+        out->steps = forecast.ranks.items[0].steps;
         status = keep_ranks(out, &measured, &forecast);
         pace_forecast_free(&forecast);
     }
@@ -90,12 +92,23 @@ static pace_status read_graphs(pace_graph_inputs *out, const char *const *inputs
     return status;
 }
 
+/* `what` NULL = they are recorded. */
+static pace_status refuse_steps_of(const char *what, const pace_convert_options *options) {
+    const char *said = options->step_regex      ? "step_regex"
+                       : options->steps.numbers ? "steps"
+                       : options->steps.skip    ? "skip"
+                                                : NULL;
+    if (!what || !said) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: has no effect on %s, whose steps are not recorded", said, what);
+}
+
 static pace_status read_recorded(pace_graph_inputs *out, const char *const *inputs, size_t count,
                                  const pace_convert_options *options) {
     bool times;
     if (options->set.count)
         return pace_fail(PACE_E_USAGE, PACE_FIELD "set is for models, found a trace: %s", inputs[0]);
     PACE_TRY(pace_predict_inputs_have_times(&times, inputs, count));
+    if (!times) PACE_TRY(refuse_steps_of("an execution trace", options));
     return times ? read_traces(out, inputs, count, options) : read_graphs(out, inputs, count);
 }
 
@@ -105,8 +118,7 @@ pace_status pace_graph_inputs_read(pace_graph_inputs *out, const char *const *in
     pace_graph_inputs read = {0};
     PACE_TRY(pace_predict_is_model(&model, inputs[0]));
     if (model && count > 1) return pace_fail(PACE_E_USAGE, "expected one model, found also '%.80s'", inputs[1]);
-    if (model && options->step_regex)
-        return pace_fail(PACE_E_USAGE, "step_regex: has no effect on a model, whose step is not recorded");
+    PACE_TRY(refuse_steps_of(model ? "a model" : NULL, options));
     pace_status status = model ? read_model(&read, inputs[0], options) : read_recorded(&read, inputs, count, options);
     return PACE_GIVE(out, read, status, pace_graph_inputs_free(&read));
 }

@@ -14,6 +14,7 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_graph_input) items; /* one per rank */
+    size_t steps;                     /* of a recording, in the graph of its first rank; 0 = none, or not known */
     pace_warnings warnings;
 } pace_graph_inputs;
 

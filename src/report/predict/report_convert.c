@@ -97,6 +97,9 @@ static void describe(pace_report *report, const file_row *rows, const pace_graph
     pace_put_table(root, &files, rows, n, sizeof *rows);
     pace_node_note(root, "Chakra has no place for these, which are lost:");
     for (size_t i = 0; i < PACE_COUNT(losses); i++) pace_node_note(root, "%s.", losses[i]);
+    if (inputs->steps > 1)
+        pace_node_note(root, "where steps begin: all %zu of a rank follow each other in its file (--steps takes some).",
+                       inputs->steps);
 }
 
 typedef struct {
