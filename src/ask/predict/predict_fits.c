@@ -86,10 +86,8 @@ pace_status pace_predict_fits_kernels(const pace_predict_fits *fits, pace_cost *
 }
 
 pace_status pace_predict_fits_warn(pace_warnings *to, const pace_predict_fits *fits, const pace_step_case *asked) {
-    char group[96];
     if (!fits->step_path) return PACE_OK;
-    pace_step_group_name(group, sizeof group, asked);
-    const char *beyond = pace_step_fit_beyond(&fits->step, asked, group);
+    const char *beyond = pace_step_fit_beyond(&fits->step, asked);
     if (!beyond) return PACE_OK;
     return pace_warn(to, PACE_WARN_EXTRAPOLATED, fits->step_path,
                      "the fit has no rows like this step (%s): its factors are carried over from the nearest rows",
@@ -99,9 +97,7 @@ pace_status pace_predict_fits_warn(pace_warnings *to, const pace_predict_fits *f
 pace_estimate pace_predict_fits_step(const pace_predict_fits *fits, const pace_step_solution *solution,
                                      const pace_step_case *asked) {
     pace_step_answer answer;
-    char group[96];
     if (!fits->step_path) return solution->time_s;
-    pace_step_group_name(group, sizeof group, asked);
-    pace_step_answer_of(&answer, solution, &fits->step.factors, &fits->step, group);
+    pace_step_answer_of(&answer, solution, &fits->step.factors, &fits->step, asked);
     return answer.time_s;
 }

@@ -89,8 +89,9 @@ pace_status pace_fit_groups_learn(pace_fit_group *groups, unsigned *count, const
     return status;
 }
 
-void pace_fit_groups_write(pace_jsonw *json, const pace_fit_group *groups, unsigned count, const char *offset) {
-    pace_jsonw_key_array(json, "groups");
+void pace_fit_groups_write(pace_jsonw *json, const char *key, const pace_fit_group *groups, unsigned count,
+                           const char *offset) {
+    pace_jsonw_key_array(json, key);
     for (unsigned i = 0; i < count; i++) {
         pace_jsonw_object(json);
         pace_jsonw_key_text(json, "name", groups[i].name);
@@ -101,11 +102,12 @@ void pace_fit_groups_write(pace_jsonw *json, const pace_fit_group *groups, unsig
     pace_jsonw_array_end(json);
 }
 
-pace_status pace_fit_groups_read(pace_fit_group *groups, unsigned *count, const pace_yaml *yaml, const char *offset) {
-    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "groups");
+pace_status pace_fit_groups_read(pace_fit_group *groups, unsigned *count, const pace_yaml *yaml, const char *key,
+                                 const char *offset) {
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), key);
     size_t there = pace_yaml_count(list);
     if (there > PACE_FIT_GROUPS_MOST)
-        return pace_yaml_fail(yaml, list, "expected at most %d groups", PACE_FIT_GROUPS_MOST);
+        return pace_yaml_fail(yaml, list, "expected at most %d %s", PACE_FIT_GROUPS_MOST, key);
     for (size_t i = 0; i < there; i++) {
         const pace_yaml_node *node = pace_yaml_item(list, i);
         PACE_TRY(pace_yaml_copy(groups[i].name, sizeof groups[i].name, yaml, node, "name"));

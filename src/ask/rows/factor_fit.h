@@ -29,10 +29,11 @@ double pace_fit_group_offset(const pace_fit_group *groups, unsigned count, const
 /** Whether a fit has groups of this kind, the first word of their names ("" = any), but none of this name. */
 bool pace_fit_group_missing(const pace_fit_group *groups, unsigned count, const char *kind, const char *name);
 
-/** Members of a fit's document: "groups", a list of {"name", `offset`, "rows"}. */
-void pace_fit_groups_write(pace_jsonw *json, const pace_fit_group *groups, unsigned count, const char *offset);
+/** A member of a fit's document, `key`: a list of {"name", `offset`, "rows"}. */
+void pace_fit_groups_write(pace_jsonw *json, const char *key, const pace_fit_group *groups, unsigned count,
+                           const char *offset);
 /** Errors: PACE_E_INPUT with the place. */
-pace_status pace_fit_groups_read(pace_fit_group *groups, unsigned *count, const pace_yaml *yaml,
+pace_status pace_fit_groups_read(pace_fit_group *groups, unsigned *count, const pace_yaml *yaml, const char *key,
                                  const char *offset) PACE_MUST_CHECK;
 
 /** ln(predicted / measured) of a sample. */

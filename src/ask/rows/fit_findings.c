@@ -22,11 +22,12 @@ void pace_found_factors(pace_findings *findings) {
     pace_found_table(findings, "factors", "Factors", columns, 2);
 }
 
-void pace_found_groups(pace_findings *findings, const pace_fit_group *groups, unsigned count) {
-    static const pace_column columns[] = {{"group", "What is left, by group", PACE_SHOW_TEXT},
+void pace_found_groups(pace_findings *findings, const char *key, const char *title, const pace_fit_group *groups,
+                       unsigned count) {
+    static const pace_column columns[] = {{"group", "Of", PACE_SHOW_TEXT},
                                           {"rows", "Rows", PACE_SHOW_INT},
                                           {"factor", "Factor", PACE_SHOW_REAL}};
-    pace_found_table(findings, "groups", "Groups", PACE_COLUMNS(columns));
+    pace_found_table(findings, key, title, PACE_COLUMNS(columns));
     for (unsigned i = 0; i < count; i++) {
         pace_found_cell_text(findings, groups[i].name);
         PACE_FOUND_NUMBERS(findings, groups[i].rows, exp(groups[i].log_offset));

@@ -10,5 +10,6 @@ void pace_found_held_out(pace_findings *findings, const pace_held_out *score);
 /** Begins the table "factors" of {name, value}; the cells follow. */
 void pace_found_factors(pace_findings *findings);
 
-/** The table "groups" of {name, rows, factor}. */
-void pace_found_groups(pace_findings *findings, const pace_fit_group *groups, unsigned count);
+/** A table of {name, rows, factor}. */
+void pace_found_groups(pace_findings *findings, const char *key, const char *title, const pace_fit_group *groups,
+                       unsigned count);

@@ -27,7 +27,7 @@ static pace_status write_fit(pace_sink *sink, void *context) {
     for (size_t i = 0; i < FIGURES; i++)
         pace_jsonw_key_real(&json, figures[i].key, *(const double *)((const char *)fit + figures[i].offset));
     pace_fit_ranges_write(&json, fit->seen, pace_scaling_seen_names, PACE_SCALING_SEEN);
-    pace_fit_groups_write(&json, fit->groups, fit->group_count, "log_factor");
+    pace_fit_groups_write(&json, "groups", fit->groups, fit->group_count, "log_factor");
     pace_jsonw_document_end(&json);
     return PACE_OK;
 }
@@ -44,7 +44,7 @@ pace_status pace_scaling_fit_read(void *out, const pace_yaml *yaml) {
         PACE_TRY(pace_yaml_real((double *)((char *)&fit + figures[i].offset), yaml, root, figures[i].key,
                                 figures[i].least, figures[i].most));
     PACE_TRY(pace_fit_ranges_read(fit.seen, yaml, pace_scaling_seen_names, PACE_SCALING_SEEN));
-    PACE_TRY(pace_fit_groups_read(fit.groups, &fit.group_count, yaml, "log_factor"));
+    PACE_TRY(pace_fit_groups_read(fit.groups, &fit.group_count, yaml, "groups", "log_factor"));
     *(pace_scaling_fit *)out = fit;
     return PACE_OK;
 }

@@ -176,7 +176,7 @@ static void put_factors(pace_findings *out, const pace_scaling_fit *fit) {
         pace_found_cell_text(out, all[i].name);
         pace_found_cell_number(out, all[i].value);
     }
-    pace_found_groups(out, fit->groups, fit->group_count);
+    pace_found_groups(out, "groups", "What is left, by group", fit->groups, fit->group_count);
 }
 
 static pace_status describe(pace_findings *out, const void *state) {

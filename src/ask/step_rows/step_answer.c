@@ -1,6 +1,8 @@
 /* A row about a step, answered. */
 #include "ask/step_rows/step_fit.h"
 
+#include "base/print.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -78,7 +80,8 @@ pace_step_factors pace_step_row_factors(const pace_step_row *row, const pace_ste
 }
 
 void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *solution, const pace_step_factors *factors,
-                         const pace_step_fit *fit, const char *group) {
+                         const pace_step_fit *fit, const pace_step_case *asked) {
+    char name[PACE_FIT_GROUP_NAME];
     const pace_step_plan *plan = &solution->plan;
     pace_step_factors none = pace_step_factors_none();
     *out = (pace_step_answer){.time_s = solution->time_s,
@@ -91,8 +94,13 @@ void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *soluti
     double plain_s = pace_step_compose(plan, &none).total_s;
     if (out->parts.total_s != plain_s) out->time_s.median *= out->parts.total_s / plain_s;
     if (!fit) return;
-    double offset = exp(pace_fit_group_offset(fit->groups, fit->group_count, group));
-    out->time_s = (pace_estimate){out->time_s.median * offset, fit->spread, PACE_RUNG_CALIBRATED};
+    pace_step_group_name(name, asked);
+    double offset = pace_fit_group_offset(fit->groups, fit->group_count, name);
+    pace_step_model_name(name, asked);
+    bool known = fit->model_count > 0 && !pace_fit_group_missing(fit->models, fit->model_count, "", name);
+    if (known) offset += pace_fit_group_offset(fit->models, fit->model_count, name);
+    double spread = known ? fit->model_spread : fit->spread;
+    out->time_s = (pace_estimate){out->time_s.median * exp(offset), spread, PACE_RUNG_CALIBRATED};
 }
 
 const char *const pace_step_seen_names[PACE_STEP_SEEN] = {"devices", "micro-batch", "sequence", "parameters"};
@@ -104,8 +112,10 @@ void pace_step_seen_of(double out[PACE_STEP_SEEN], const pace_model *model, cons
     out[PACE_STEP_SEEN_PARAMETERS] = pace_model_total(model, config).parameters;
 }
 
-const char *pace_step_fit_beyond(const pace_step_fit *fit, const pace_step_case *asked, const char *group) {
+const char *pace_step_fit_beyond(const pace_step_fit *fit, const pace_step_case *asked) {
+    char group[PACE_FIT_GROUP_NAME];
     double amounts[PACE_STEP_SEEN];
+    pace_step_group_name(group, asked);
     if (pace_fit_group_missing(fit->groups, fit->group_count, "", group)) return "device, precision or task";
     pace_step_seen_of(amounts, asked->model, &asked->config);
     return pace_fit_ranges_beyond(fit->seen, pace_step_seen_names, amounts, PACE_STEP_SEEN);
@@ -119,15 +129,25 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
     factors = pace_step_row_factors(row, &factors);
     PACE_TRY(doubt_chunks(&of_chunks, pricer, row));
     PACE_TRY(pace_step_row_solve(&solution, pricer, row));
-    pace_step_answer_of(out, &solution, &factors, fit, row->group);
+    const pace_step_case asked = pace_step_row_case(row);
+    pace_step_answer_of(out, &solution, &factors, fit, &asked);
     out->time_s.spread = hypot(out->time_s.spread * row->doubt, hypot(row->unsaid_spread, of_chunks));
     return PACE_OK;
 }
 
-void pace_step_group_name(char *out, size_t size, const pace_step_case *asked) {
+void pace_step_group_name(char out[PACE_FIT_GROUP_NAME], const pace_step_case *asked) {
     const pace_config *config = &asked->config;
-    snprintf(out, size, "%s %s%s", asked->device->name, pace_config_word(config, "precision"),
+    snprintf(out, PACE_FIT_GROUP_NAME, "%s %s%s", asked->device->name, pace_config_word(config, "precision"),
              config->frozen + config->lora > 0 ? " lora"
              : config->mode != PACE_TRAINING   ? " inference"
                                                : "");
+}
+
+void pace_step_model_name(char out[PACE_FIT_GROUP_NAME], const pace_step_case *asked) {
+    char group[PACE_FIT_GROUP_NAME];
+    double parameters = pace_model_total(asked->model, &asked->config).parameters;
+    double sequence = pace_model_sequence(asked->model, &asked->config);
+    pace_step_group_name(group, asked);
+    pace_snprintf(out, PACE_FIT_GROUP_NAME, "%s, %.0f parameters", group, parameters);
+    if (sequence > 0) pace_append(out, PACE_FIT_GROUP_NAME, ", %.0f tokens", sequence);
 }

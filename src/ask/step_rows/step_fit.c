@@ -1,9 +1,20 @@
 #include "ask/step_rows/step_fit.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-enum { FOLDS = 8, LEAST = 8, LEAST_MODELS = 3, EVALUATIONS = 400, LOOKED_AT = 240, MODELS_MOST = PACE_HELD_OUT_UNITS };
+enum {
+    FOLDS = 8,
+    LEAST = 3,
+    LEAST_MODELS = 3,
+    LEAST_OF_MODEL = 3,
+    EVALUATIONS = 400,
+    LOOKED_AT = 240,
+    MODELS_MOST = PACE_HELD_OUT_UNITS
+};
 
 const char *const pace_step_factor_names[PACE_STEP_FACTORS] = {"matrix", "attention", "stream", "inside", "between",
                                                                "launch", "update",    "hidden", "step"};
@@ -18,8 +29,9 @@ typedef struct {
     const pace_step_row *row;
     double measured_s;
     double beside; /* the answer over the closed form without factors */
-    const char *group;
+    char group[PACE_FIT_GROUP_NAME], model_name[PACE_FIT_GROUP_NAME];
     unsigned model, unit; /* unit: rows that are held out together */
+    unsigned way;         /* of sharing the work */
     unsigned fold;
 } sample;
 
@@ -41,7 +53,10 @@ static pace_status add_sample(samples *s, const pace_step_row *row, pace_step_pr
     const pace_step_plan plan = solution.plan;
     sample *one = pace_alloc(1, sizeof *one);
     if (!one) return PACE_E_MEMORY;
-    *one = (sample){.plan = plan, .slots = *plan.slots, .row = row, .measured_s = row->measured_s, .group = row->group};
+    *one = (sample){.plan = plan, .slots = *plan.slots, .row = row, .measured_s = row->measured_s};
+    const pace_step_case asked = pace_step_row_case(row);
+    pace_step_group_name(one->group, &asked);
+    pace_step_model_name(one->model_name, &asked);
     one->beside = solution.time_s.median / pace_step_compose(&plan, &none).total_s;
     one->plan.slots = &one->slots;
     return PACE_KEEP(&s->items, one, pace_free(one));
@@ -60,10 +75,9 @@ static size_t assign_folds(samples *s, const pace_step_row *const *rows) {
     for (size_t i = 0; i < s->items.count; i++) {
         const pace_config *c = &rows[i]->config;
         sample *one = s->items.items[i];
-        if (models < LEAST_MODELS) {
-            double mixed = c->tp + 3 * c->pp + 7 * c->micro_batch + 11 * log2(c->dp);
-            one->unit = (unsigned)fmod(one->unit + 5 * mixed, MODELS_MOST);
-        }
+        double mixed = c->tp + 3 * c->pp + 7 * c->micro_batch + 11 * log2(c->dp);
+        one->way = (unsigned)fmod(5 * mixed, MODELS_MOST);
+        if (models < LEAST_MODELS) one->unit = (one->unit + one->way) % MODELS_MOST;
         one->fold = one->unit % FOLDS;
     }
     return models;
@@ -162,6 +176,76 @@ static pace_status learn(void *context, unsigned held_out, unsigned candidate) {
     return PACE_OK;
 }
 
+/* --- models with rows of their own -------------------------------------------------------------------------------- */
+
+/* What is left of a model's rows but those of one way to share the work, drawn towards none as one row says; NAN of fewer
+ * than two. `left` has room for all. */
+static double left_of_model(double *left, const double *errors, const samples *all, const sample *of, unsigned but) {
+    size_t count = 0;
+    for (size_t i = 0; i < all->items.count; i++) {
+        const sample *one = all->items.items[i];
+        if (one->way != but && strcmp(one->model_name, of->model_name) == 0) left[count++] = -errors[i];
+    }
+    return count > 1 ? pace_median(left, count) * (double)count / (double)(count + 1) : NAN;
+}
+
+static bool has_model(const pace_step_fit *fit, const sample *of) {
+    return fit->model_count > 0 && !pace_fit_group_missing(fit->models, fit->model_count, "", of->model_name);
+}
+
+static void add_models(pace_step_fit *fit, double *left, const double *errors, const samples *all) {
+    for (size_t i = 0; i < all->items.count && fit->model_count < PACE_FIT_GROUPS_MOST; i++) {
+        const sample *one = all->items.items[i];
+        size_t rows = 0;
+        for (size_t k = i; k < all->items.count; k++)
+            rows += strcmp(all->items.items[k]->model_name, one->model_name) == 0;
+        if (has_model(fit, one) || rows < LEAST_OF_MODEL) continue;
+        pace_fit_group *model = &fit->models[fit->model_count++];
+        snprintf(model->name, sizeof model->name, "%s", one->model_name);
+        model->log_offset = left_of_model(left, errors, all, one, MODELS_MOST);
+        model->rows = (double)rows;
+    }
+}
+
+/* Errors of rows whose model has others that share the work in other ways, `a` without and `b` with what these say. */
+static size_t model_errors(double *a, double *b, unsigned *way, double *left, const double *errors,
+                           const samples *all) {
+    size_t count = 0;
+    for (size_t i = 0; i < all->items.count; i++) {
+        const sample *one = all->items.items[i];
+        double offset = left_of_model(left, errors, all, one, one->way);
+        if (isnan(offset)) continue;
+        a[count] = errors[i];
+        b[count] = errors[i] + offset;
+        way[count++] = one->way;
+    }
+    return count;
+}
+
+/* A model that is asked again is known better than others: by what is left of its own rows, where rows that were held
+ * out surely gain by that. */
+static pace_status learn_models(pace_step_fit *fit, pace_held_out *score, const samples *all) {
+    size_t count = all->items.count;
+    double *errors = pace_alloc(4 * count, sizeof *errors), *left = errors + count;
+    unsigned *way = pace_alloc(count, sizeof *way);
+    pace_status status = errors && way ? PACE_OK : PACE_E_MEMORY;
+    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+        const sample *one = all->items.items[i];
+        errors[i] = log_error(one, &fit->factors) + pace_fit_group_offset(fit->groups, fit->group_count, one->group);
+    }
+    if (status == PACE_OK) {
+        double *a = errors + 2 * count, *b = errors + 3 * count;
+        size_t rows = model_errors(a, b, way, left, errors, all);
+        if (rows > 0 && pace_held_out_gain(a, b, way, rows, true) > 0) {
+            add_models(fit, left, errors, all);
+            *score = (pace_held_out){.rows = rows, .formula_mape = pace_held_out_mape(a, rows)};
+            status = pace_held_out_summarize(score, &fit->model_spread, b, rows, rows);
+        }
+    }
+    PACE_FREE(errors, way);
+    return status;
+}
+
 static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const samples *all, unsigned *fold,
                           unsigned *unit) {
     learner l = {.all = all, .folds = {all->items.count, FOLDS, fold, unit}, .fit = *fit, .share = share_kept(all)};
@@ -176,7 +260,7 @@ static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const 
     score->prior = best > 0 ? priors[(best - 1) / 2] : INFINITY;
     *fit = l.drawn;
     fit->spread = spread;
-    return PACE_OK;
+    return learn_models(fit, &score->of_models, all);
 }
 
 static pace_status choose_fit(pace_step_fit *fit, pace_step_fit_score *score, const samples *all) {

@@ -24,8 +24,10 @@ extern const char *const pace_step_factor_names[PACE_STEP_FACTORS];
 typedef struct {
     pace_step_factors factors;
     pace_fit_group groups[PACE_FIT_GROUPS_MOST];
-    unsigned group_count;
-    double spread; /* of ln(measured / predicted) on rows that were held out */
+    pace_fit_group models[PACE_FIT_GROUPS_MOST]; /* what is left of each model's own rows; none where that is chance */
+    unsigned group_count, model_count;
+    double spread;       /* of ln(measured / predicted) on rows that were held out */
+    double model_spread; /* the same of a model with rows of its own, held out by how they share the work */
     pace_fit_range seen[PACE_STEP_SEEN];
     char on[96]; /* the machine of rows that named none; "" = they all did */
     char unit[32];
@@ -34,7 +36,7 @@ typedef struct {
 
 /* How well held-out rows were predicted. */
 typedef struct {
-    pace_held_out error;
+    pace_held_out error, of_models; /* the second: of rows whose model had others in the fit; 0 rows = not used */
     size_t left_out, folds, models; /* left out: no time, or can't be asked */
     double prior;                   /* how firmly factors are held to 1; chosen on held-out rows */
 } pace_step_fit_score;
@@ -63,25 +65,28 @@ pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *price
 pace_status pace_step_solve_settled(pace_step_solution *settled, pace_step_pricer *pricer,
                                     const pace_step_case *asked) PACE_MUST_CHECK;
 
-/** A solution under factors of the closed form, its own or a fit's (NULL = by formula): a walked step moves by the
+/** A solution of the case under factors of the closed form, its own or a fit's (NULL = by formula): a walked step moves by the
  * ratio of the closed form with them to that without. */
 void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *solution, const pace_step_factors *factors,
-                         const pace_step_fit *fit, const char *group);
+                         const pace_step_fit *fit, const pace_step_case *asked);
 
 extern const char *const pace_step_seen_names[PACE_STEP_SEEN];
 void pace_step_seen_of(double out[PACE_STEP_SEEN], const pace_model *model, const pace_config *config);
 
 /** What of a case lies outside the rows of a fit, in words; NULL: nothing, or the file does not say what they had. */
-const char *pace_step_fit_beyond(const pace_step_fit *fit, const pace_step_case *asked, const char *group);
+const char *pace_step_fit_beyond(const pace_step_fit *fit, const pace_step_case *asked);
 
 /** What a fit may tell apart: device, precision and task. */
-void pace_step_group_name(char *out, size_t size, const pace_step_case *asked);
+void pace_step_group_name(char out[PACE_FIT_GROUP_NAME], const pace_step_case *asked);
+
+/** What it knows a model by: its parameters, within a group. */
+void pace_step_model_name(char out[PACE_FIT_GROUP_NAME], const pace_step_case *asked);
 
 /** Answers a row that has a model; `fit` NULL = by formula. Errors: those of pace_step_solve(). */
 pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer, const pace_step_row *row,
                                  const pace_step_fit *fit) PACE_MUST_CHECK;
 
-/** Fits the rows of tables for which keep(context, table, row) is true (NULL = all). PACE_E_INPUT when fewer than 8
+/** Fits the rows of tables for which keep(context, table, row) is true (NULL = all). PACE_E_INPUT when fewer than 3
  * have a time. */
 pace_status pace_step_rows_fit(pace_step_fit *out, pace_step_fit_score *score, const pace_step_rows *tables,
                                size_t count, pace_step_pricer *pricer,

@@ -1,5 +1,5 @@
-/* A fit of steps as JSON: {"schema", "unit", "unit_s", "on", "spread", "factors": {…}, "seen": {…}, "groups":
- * [{…}]}. */
+/* A fit of steps as JSON: {"schema", "unit", "unit_s", "on", "spread", "factors": {…}, "seen": {…}, "groups": [{…}],
+ * "model_spread", "models": [{…}]}; one of before models had rows of their own has no more than "groups". */
 #include "base/whole_file.h"
 #include "base/yaml_member.h"
 #include "ask/step_rows/step_fit.h"
@@ -19,7 +19,9 @@ static pace_status write_fit(pace_sink *sink, void *context) {
     for (int i = 0; i < PACE_STEP_FACTORS; i++) pace_jsonw_key_real(&json, pace_step_factor_names[i], factors[i]);
     pace_jsonw_object_end(&json);
     pace_fit_ranges_write(&json, fit->seen, pace_step_seen_names, PACE_STEP_SEEN);
-    pace_fit_groups_write(&json, fit->groups, fit->group_count, "log_offset");
+    pace_fit_groups_write(&json, "groups", fit->groups, fit->group_count, "log_offset");
+    pace_jsonw_key_real(&json, "model_spread", fit->model_spread);
+    pace_fit_groups_write(&json, "models", fit->models, fit->model_count, "log_offset");
     pace_jsonw_document_end(&json);
     return PACE_OK;
 }
@@ -44,7 +46,11 @@ pace_status pace_step_fit_read(void *out, const pace_yaml *yaml) {
     for (int i = 0; i < PACE_STEP_FACTORS; i++)
         PACE_TRY(pace_yaml_real(&values[i], yaml, factors, pace_step_factor_names[i], 0, 1e6));
     PACE_TRY(pace_fit_ranges_read(fit.seen, yaml, pace_step_seen_names, PACE_STEP_SEEN));
-    PACE_TRY(pace_fit_groups_read(fit.groups, &fit.group_count, yaml, "log_offset"));
+    PACE_TRY(pace_fit_groups_read(fit.groups, &fit.group_count, yaml, "groups", "log_offset"));
+    if (pace_yaml_get(root, "models")) {
+        PACE_TRY(pace_yaml_real(&fit.model_spread, yaml, root, "model_spread", 0, 10));
+        PACE_TRY(pace_fit_groups_read(fit.models, &fit.model_count, yaml, "models", "log_offset"));
+    }
     *(pace_step_fit *)out = fit;
     return PACE_OK;
 }

@@ -88,7 +88,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     out->time_s = answer.time_s;
     if (out->known && s->fitted) {
         const pace_step_case asked = pace_step_row_case(row);
-        const char *beyond = pace_step_fit_beyond(&s->fit, &asked, row->group);
+        const char *beyond = pace_step_fit_beyond(&s->fit, &asked);
         pace_snprintf(out->beyond, sizeof out->beyond, "%s", beyond ? beyond : "");
     }
     out->batch_assumed = out->known && row->batch_assumed;
@@ -137,7 +137,8 @@ static void put_factors(pace_findings *out, const pace_step_fit *fit) {
         pace_found_cell_text(out, pace_step_factor_names[i]);
         pace_found_cell_number(out, factors[i]);
     }
-    pace_found_groups(out, fit->groups, fit->group_count);
+    pace_found_groups(out, "groups", "What is left, by group", fit->groups, fit->group_count);
+    pace_found_groups(out, "models", "What is left, by model", fit->models, fit->model_count);
 }
 
 static pace_status describe(pace_findings *out, const void *state) {
@@ -150,15 +151,21 @@ static pace_status describe(pace_findings *out, const void *state) {
     pace_found_int(out, "rows", error->rows);
     pace_found_int(out, "rows_left_out", s->score.left_out);
     pace_found_text(out, "file", file);
+    char own[80] = "";
+    if (s->score.of_models.rows)
+        pace_snprintf(own, sizeof own, ", by %.1f %% where the fit has other rows of their model",
+                      100 * s->score.of_models.mape);
     pace_found_say(out, PACE_FOUND_ANSWER,
-                   "Fitted to %zu steps%s%s; rows held out are off by %.1f %% (by formula %.1f %%).", error->rows,
-                   file ? ", written to " : "", file ? file : "", 100 * error->mape, 100 * error->formula_mape);
+                   "Fitted to %zu steps%s%s; rows held out are off by %.1f %%%s (by formula %.1f %%).", error->rows,
+                   file ? ", written to " : "", file ? file : "", 100 * error->mape, own, 100 * error->formula_mape);
     pace_found_held_out(out, error);
     put_factors(out, &s->fit);
-    pace_found_say(out, PACE_FOUND_NOTE,
-                   "Rows of one model are held out together, %zu times; how firmly factors are held to 1, and whether "
-                   "groups have a factor of their own, is chosen by that. The fit that is kept saw all rows.",
-                   s->score.folds);
+    pace_found_say(
+        out, PACE_FOUND_NOTE,
+        "Rows of one model are held out together, %zu times; how firmly factors are held to 1, and whether "
+        "groups have a factor of their own, is chosen by that. What is left of a model's own rows is scored on "
+        "other ways to share the work. The fit that is kept saw all rows.",
+        s->score.folds);
     return PACE_OK;
 }
 

@@ -267,6 +267,5 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     drop_sharding(out, r, row);
     pace_step_row_unused(out, r, row);
     if (config->mode != PACE_TRAINING) config->recompute = PACE_RECOMPUTE_NONE;
-    pace_step_group_name(out->group, sizeof out->group, &(pace_step_case){.config = *config, .device = out->device});
     return true;
 }

@@ -33,7 +33,6 @@ typedef struct {
     double measured_s;    /* NAN = not measured */
     double unit_s;        /* 0 = the unit is a rate */
     const char *unit;
-    char group[96];   /* what a fit may tell apart: precision and task */
     char status[320]; /* why it can't be asked, or what was assumed; "" = neither */
 } pace_step_row;
 

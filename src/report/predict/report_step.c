@@ -53,12 +53,10 @@ static pace_step_factors factors_of(const asked *a) {
 
 static pace_status answer(asked *a, const pace_predict_options *options) {
     const pace_step_case *one = &a->step->asked;
-    char group[96];
     PACE_TRY(check_options(options, a));
     PACE_TRY(pace_step_solve_settled(&a->step->settled, &a->step->pricer, one));
     pace_step_factors factors = factors_of(a);
-    pace_step_group_name(group, sizeof group, one);
-    pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, group);
+    pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, one);
     return PACE_OK;
 }
 
