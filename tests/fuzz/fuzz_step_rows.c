@@ -24,7 +24,7 @@ static pace_status answer(pace_step_answer *out, pace_step_pricer *pricer, const
     pace_step_solution solution;
     if (is_small(&asked)) return pace_step_row_answer(out, pricer, row, NULL);
     PACE_TRY(pace_step_settle(&solution, pricer, &asked));
-    pace_step_answer_of(out, &solution, &none, NULL, row->group);
+    pace_step_answer_of(out, &solution, &none, NULL, &asked);
     return PACE_OK;
 }
 

@@ -178,8 +178,8 @@ static pace_status learn(void *context, unsigned held_out, unsigned candidate) {
 
 /* --- models with rows of their own -------------------------------------------------------------------------------- */
 
-/* What is left of a model's rows but those of one way to share the work, drawn towards none as one row says; NAN of fewer
- * than two. `left` has room for all. */
+/* What is left of a model's rows but those of one way to share the work, drawn towards none as one row says; NAN of
+ * fewer than two. `left` has room for all. */
 static double left_of_model(double *left, const double *errors, const samples *all, const sample *of, unsigned but) {
     size_t count = 0;
     for (size_t i = 0; i < all->items.count; i++) {

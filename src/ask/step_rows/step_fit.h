@@ -65,8 +65,8 @@ pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *price
 pace_status pace_step_solve_settled(pace_step_solution *settled, pace_step_pricer *pricer,
                                     const pace_step_case *asked) PACE_MUST_CHECK;
 
-/** A solution of the case under factors of the closed form, its own or a fit's (NULL = by formula): a walked step moves by the
- * ratio of the closed form with them to that without. */
+/** A solution of the case under factors of the closed form, its own or a fit's (NULL = by formula): a walked step moves
+ * by the ratio of the closed form with them to that without. */
 void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *solution, const pace_step_factors *factors,
                          const pace_step_fit *fit, const pace_step_case *asked);
 
