@@ -129,7 +129,7 @@ def test_names():
         for row in rows[1:]:
             assert row["predicted"] == rows[0]["predicted"], (known, row["model"], row["status"])
     reasons = {"sd3-medium": "diffusion", "mamba-2.8b": "state-space", "fasterrcnn": "detector",
-               "llama4-maverick-400b": "experts", "mobilenet_v3": 'closest name is "mobilenet', "whatever": "no hidden"}
+               "snowflake-arctic": "experts", "mobilenet_v3": 'closest name is "mobilenet', "whatever": "no hidden"}
     for row in ask(head + "".join(f"H100,{name},8,1,8,512,bf16\n" for name in reasons)):
         assert not row["predicted"] and reasons[row["model"]] in row["status"], row
     # a family's name, and the size in a column of its own
@@ -291,6 +291,16 @@ def test_words():
                                capture_output=True, text=True)
         assert asked.returncode < 2, asked.stderr
         near(json.loads(asked.stdout)["values"]["step.median_s"], value(head, alone.replace("bf16", word)), 1e-6)
+    # windows of attention: as the option says; none where the model has one of its own
+    windows = head + "sliding_window"
+    for name, own, cells in (("mistral-7b", "", ("none", "-1", "0", "full", "null")), ("gemma2-9b", "4096", ("", "4096", "nan"))):
+        row = f"H100,{name},8,1,16,16384,bf16,pytorch,"
+        for cell in cells:
+            near(value(windows, row + cell), value(windows, row + own))
+    row = "H100,gemma2-9b,8,1,16,16384,bf16,pytorch,"
+    assert value(windows, row + "512") < value(windows, row + "4096") < value(windows, row + "none")
+    assert "no effect on gpt2_xl: sliding 128" in one(windows, "H100,gpt2_xl,8,1,16,1024,bf16,pytorch,128")["status"]
+    assert 'sliding is "4k"' in one(windows, row + "4k")["status"]
     # less power, slower products; stated or the part's own
     assert 1.03 < ask_for("power_limit_w", "500") / ask_for("power_limit_w", "700") < (700 / 500) ** (1 / 3)
     near(ask_for("notes", "capped at 500W"), ask_for("power_limit_w", "500"))

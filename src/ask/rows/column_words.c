@@ -135,3 +135,10 @@ int pace_column_words_find_unit(size_t *unit, pace_column_words *w, const pace_y
     }
     return -1;
 }
+
+bool pace_says_no_window(const char *cell) {
+    static const char *const none[] = {"none", "full", "no", "false", "global", "inf", "na", "nan", "null", "0"};
+    bool says = strcmp(cell, "-") == 0 || strcmp(cell, "-1") == 0;
+    for (size_t i = 0; i < PACE_COUNT(none); i++) says |= pace_same_word(cell, none[i]);
+    return says;
+}

@@ -28,6 +28,8 @@ int pace_column_words_find(pace_column_words *words, const pace_yaml_node *names
 /** The number above 0 that a cell begins with, "2,915 images/sec" or "14.5k", and what stands behind it; NULL
  * without. */
 const char *pace_cell_number(double *out, const char *cell);
+/** Whether a cell of windows of attention says that there is none, or nothing. */
+bool pace_says_no_window(const char *cell);
 /** Whether `text`, such as a cell's unit, is one of the listed names by its words. */
 bool pace_column_words_mean(const pace_yaml_node *section, const char *text, const pace_yaml_node *names);
 

@@ -2,6 +2,7 @@
 #include "base/decimal.h"
 #include "base/sort.h"
 #include "exchange/algorithms.h"
+#include "ask/rows/column_words.h"
 #include "ask/rows/measured_columns.h"
 #include "ask/rows/shape_text.h"
 #include "base/print.h"
@@ -302,10 +303,7 @@ static void slide_window(pace_kernel_row *out, const reader *r) {
         return;
     }
     if (!pace_csv_number(&window, text)) {
-        static const char *const none[] = {"none", "full", "no", "false", "global", "inf", "na", "nan", "null"};
-        bool said = *text && strcmp(text, "-") != 0;
-        for (size_t i = 0; i < PACE_COUNT(none); i++) said &= !pace_same_word(text, none[i]);
-        out->windowed = said ? "window" : "";
+        out->windowed = *text && !pace_says_no_window(text) ? "window" : "";
         return;
     }
     pace_attention_slide(out->op.size, window);

@@ -46,6 +46,7 @@ typedef enum {
     PACE_STEP_SEQ,
     PACE_STEP_EXPERTS,
     PACE_STEP_TOPK,
+    PACE_STEP_SLIDING,
     PACE_STEP_TP,
     PACE_STEP_PP,
     PACE_STEP_VPP,

@@ -1,6 +1,7 @@
 /* Cells of a row about a step that hold no such value as their column is of: a row is not answered in silence as if
  * they were empty. */
 #include "ask/step_rows/step_cells.h"
+#include "ask/rows/column_words.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ static const struct {
              {PACE_STEP_VOCAB, "vocab"},
              {PACE_STEP_EXPERTS, "experts"},
              {PACE_STEP_TOPK, "topk"},
+             {PACE_STEP_SLIDING, "sliding"},
              {PACE_STEP_TP, "tp"},
              {PACE_STEP_PP, "pp"},
              {PACE_STEP_VPP, "vpp"},
@@ -47,6 +49,7 @@ static bool take_cell(pace_step_row *out, const pace_step_reader *r, size_t row,
     double value;
     bool number = pace_step_number(&value, r, row, column), part = column == PACE_STEP_SEQ;
     if (!*text || pace_step_flag(text) == 0 || is_word(r, column)) return true;
+    if (column == PACE_STEP_SLIDING && pace_says_no_window(text)) return true;
     if (number && value >= 0 && value <= MOST && (part || value == floor(value))) return true;
     bool holds_some = !number && pace_is_digit(*text);
     pace_step_note(out, "%s is \"%.24s\": expected a %snumber up to %g%s", name, text, part ? "" : "whole ", MOST,

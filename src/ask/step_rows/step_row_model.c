@@ -1,5 +1,6 @@
 /* What a row trains: a model of the catalogue, or one of its templates with the row's sizes. */
 #include "ask/step_rows/step_cells.h"
+#include "ask/rows/column_words.h"
 #include "base/decimal.h"
 #include "base/print.h"
 #include "model/adapters.h"
@@ -23,7 +24,7 @@ static const struct {
 } sizes[] = {{"hidden", PACE_STEP_HIDDEN},     {"layers", PACE_STEP_LAYERS},     {"heads", PACE_STEP_HEADS},
              {"head_dim", PACE_STEP_HEAD_DIM}, {"kv_heads", PACE_STEP_KV_HEADS}, {"ffn", PACE_STEP_FFN},
              {"vocab", PACE_STEP_VOCAB},       {"experts", PACE_STEP_EXPERTS},   {"topk", PACE_STEP_TOPK},
-             {"image", PACE_STEP_IMAGE}};
+             {"image", PACE_STEP_IMAGE},       {"sliding", PACE_STEP_SLIDING}};
 
 static bool has(double *out, const pace_step_reader *r, size_t row, pace_step_column column) {
     return pace_step_number(out, r, row, column) && *out >= 1 && *out == floor(*out);
@@ -41,6 +42,8 @@ static void set_stated(settings *with, const pace_step_reader *r, size_t row, co
     for (size_t i = 0; i < PACE_COUNT(sizes); i++)
         if (pace_model_called_takes(model, sizes[i].key) && has(&value, r, row, sizes[i].column))
             set(with, sizes[i].key, value);
+    const char *window = pace_step_cell(r, row, PACE_STEP_SLIDING);
+    if (*window && pace_says_no_window(window) && pace_model_called_takes(model, "sliding")) set(with, "sliding", 0);
     value = pace_model_name_image(pace_step_cell(r, row, PACE_STEP_MODEL));
     if (value > 0 && pace_model_called_takes(model, "image")) set(with, "image", value);
 }
