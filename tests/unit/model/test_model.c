@@ -322,12 +322,15 @@ TEST(test_expressions) {
         double value;
     } right[] = {{"1 + 2*3", 7}, {"(1 + 2)*3", 9}, {"-h + 4", -60},   {"h / 4 / 2", 8},
                  {"7 % 4", 3},   {"2.5e2", 250},   {"1e-2*100", 1},   {" h ", 64},
-                 {"2*-3", -6},   {"h_2 - h", 1},   {"10 - 2 - 3", 5}, {"((((3))))", 3}};
+                 {"2*-3", -6},   {"h_2 - h", 1},   {"10 - 2 - 3", 5}, {"((((3))))", 3},
+                 {"2 > 1", 1},   {"1 + 1 > 2", 0}, {"3*(h > 63)", 3}, {"0 - (1 > 2)", 0}};
     static const struct {
         const char *text, *message;
-    } wrong[] = {{"", "a number or a name"},      {"1 +", "a number or a name"}, {"(1", "closing bracket"},
-                 {"x", "nothing is named \"x\""}, {"1 / 0", "division by 0"},    {"1 2", "an operator or the end"},
-                 {"list", "is a list"},           {"1e999", "out of range"},     {"h^2", "an operator or the end"}};
+    } wrong[] = {{"", "a number or a name"}, {"1 +", "a number or a name"},
+                 {"(1", "closing bracket"},  {"x", "nothing is named \"x\""},
+                 {"1 / 0", "division by 0"}, {"1 2", "an operator or the end"},
+                 {"list", "is a list"},      {"1 >", "a number or a name"},
+                 {"1e999", "out of range"},  {"h^2", "an operator or the end"}};
     pace_scope outer = {0}, scope = {.outer = &outer};
     double values[2] = {64, 65};
     assert_int_equal(pace_scope_bind(&outer, "h", &values[1], 1), PACE_OK); /* hidden by the inner one */
