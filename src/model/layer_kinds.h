@@ -18,16 +18,19 @@ double pace_expert_elements(const pace_layer *layer);
 pace_layer_lower pace_forward_convolution, pace_forward_linear, pace_forward_batch_norm, pace_forward_layer_norm,
     pace_forward_rms_norm, pace_forward_local_norm, pace_forward_activation, pace_forward_dropout, pace_forward_scale,
     pace_forward_pool, pace_forward_adaptive_pool, pace_forward_view, pace_forward_embedding, pace_forward_positions,
-    pace_forward_embedding_bag, pace_forward_interaction, pace_forward_attention, pace_forward_additive_attention,
-    pace_forward_lstm, pace_forward_experts, pace_forward_join, pace_forward_concat, pace_forward_loss;
+    pace_forward_embedding_bag, pace_forward_interaction, pace_forward_additive_attention, pace_forward_lstm,
+    pace_forward_experts, pace_forward_join, pace_forward_concat, pace_forward_loss;
 
 /* lower_backward.c */
 pace_layer_lower pace_backward_convolution, pace_backward_linear, pace_backward_batch_norm, pace_backward_layer_norm,
     pace_backward_rms_norm, pace_backward_local_norm, pace_backward_activation, pace_backward_dropout,
     pace_backward_scale, pace_backward_pool, pace_backward_adaptive_pool, pace_backward_view, pace_backward_embedding,
-    pace_backward_positions, pace_backward_embedding_bag, pace_backward_interaction, pace_backward_attention,
-    pace_backward_additive_attention, pace_backward_lstm, pace_backward_experts, pace_backward_add,
-    pace_backward_multiply, pace_backward_concat, pace_backward_loss;
+    pace_backward_positions, pace_backward_embedding_bag, pace_backward_interaction, pace_backward_additive_attention,
+    pace_backward_lstm, pace_backward_experts, pace_backward_add, pace_backward_multiply, pace_backward_concat,
+    pace_backward_loss;
+
+/* lower_attention.c */
+pace_layer_lower pace_forward_attention, pace_backward_attention;
 
 /* lower_images.c */
 pace_layer_lower pace_forward_transposed_convolution, pace_backward_transposed_convolution, pace_forward_group_norm,

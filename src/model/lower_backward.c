@@ -33,9 +33,8 @@ void pace_backward_map(pace_lowering *to, const layer_view *view, const char *fu
     pace_emit_close_backward(to);
 }
 
-/* A function of one map over elements, whose gradient goes to no input of the layer yet. */
-static void one_map(pace_lowering *to, const char *function, const char *name, const char *kind, double elements,
-                    double inputs, int bytes) {
+void pace_backward_one_map(pace_lowering *to, const char *function, const char *name, const char *kind, double elements,
+                           double inputs, int bytes) {
     pace_emit_backward_op(to, function, name, pace_emit_elementwise(to, kind, elements, inputs, 1, bytes));
 }
 
@@ -56,7 +55,7 @@ static void accumulate_weight_and_bias(pace_lowering *to, const layer_view *view
     if (all > bias || !has_bias) accumulate(to, has_bias ? all - bias : all);
 }
 
-static void cast_back(pace_lowering *to, pace_samples samples, double elements, int from_bytes, int to_bytes) {
+void pace_backward_cast(pace_lowering *to, pace_samples samples, double elements, int from_bytes, int to_bytes) {
     if (from_bytes == to_bytes || to_bytes == 8) return;
     pace_emit_sized_backward_op(to, samples, "ToCopyBackward0", "aten::to > aten::_to_copy > aten::copy_",
                                 pace_emit_cast(to, elements, from_bytes, to_bytes));
@@ -68,8 +67,8 @@ static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
     for (uint32_t i = 0; i < layer->input_count; i++) {
         uint32_t from = to->model->inputs.items[layer->first_input + i];
         if (to->needs_gradient[from])
-            cast_back(to, PACE_SAMPLES_FIRST, pace_emit_elements(to, &to->model->layers.items[from].shape), view->bytes,
-                      to->bytes[from]);
+            pace_backward_cast(to, PACE_SAMPLES_FIRST, pace_emit_elements(to, &to->model->layers.items[from].shape),
+                               view->bytes, to->bytes[from]);
     }
 }
 
@@ -77,7 +76,7 @@ static void cast_inputs_back(pace_lowering *to, const layer_view *view) {
 static void cast_parameters_back(pace_lowering *to, const layer_view *view) {
     bool cast = pace_config_is_amp(to->config) && view->bytes == 2 && !to->frozen;
     if (!cast || !(view->layer->parameters > 0)) return;
-    cast_back(to, PACE_SAMPLES_NONE, pace_lower_parameters(to, view->layer), 2, 4);
+    pace_backward_cast(to, PACE_SAMPLES_NONE, pace_lower_parameters(to, view->layer), 2, 4);
 }
 
 /* A weight that another layer's gradient is kept for already. */
@@ -210,7 +209,7 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     }
     pace_emit_close_backward(to);
     pace_backward_keep(to, view);
-    cast_back(to, PACE_SAMPLES_FIRST, n, view->bytes, wide);
+    pace_backward_cast(to, PACE_SAMPLES_FIRST, n, view->bytes, wide);
     pace_emit_open_backward(to, "MulBackward0"); /* by the scale */
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 1, 1, wide));
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, wide));
@@ -218,12 +217,12 @@ void pace_backward_rms_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
     pace_backward_map(to, view, "RsqrtBackward0", "aten::mul", pace_emit_elementwise(to, "mul", rows, 2, 1, wide));
     pace_emit_backward_view(to, "AddBackward0");
-    one_map(to, "MeanBackward1", "aten::div", "div", n, 0, wide);
+    pace_backward_one_map(to, "MeanBackward1", "aten::div", "div", n, 0, wide);
     pace_emit_open_backward(to, "PowBackward0");
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 2, 1, wide));
     pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", n, 2, 1, wide));
     pace_emit_close_backward(to);
-    cast_back(to, PACE_SAMPLES_FIRST, n, wide, view->bytes);
+    pace_backward_cast(to, PACE_SAMPLES_FIRST, n, wide, view->bytes);
 }
 
 void pace_backward_activation(pace_lowering *to, const layer_view *view) {
@@ -331,27 +330,7 @@ void pace_backward_interaction(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
-/* The parts of one tensor: each gradient is padded with zeroes. */
-static void backward_slices(pace_lowering *to, double elements, int bytes) {
-    for (int i = 0; i < 2; i++) {
-        pace_emit_backward_op(to, "SliceBackward0", "aten::slice_backward",
-                              pace_emit_copy(to, "fill", elements, bytes));
-    }
-    pace_emit_op(to, "aten::add_", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
-}
-
-static void backward_rotary(pace_lowering *to, double whole, double share, int bytes) {
-    double elements = whole * share;
-    if (share < 1) pace_emit_backward_view(to, "CatBackward0");
-    pace_emit_backward_view(to, "AddBackward0");
-    for (int i = 0; i < 2; i++) one_map(to, "MulBackward0", "aten::mul", "mul", elements, 1, bytes);
-    pace_emit_backward_view(to, "CatBackward0");
-    one_map(to, "NegBackward0", "aten::neg", "neg", elements / 2, 1, bytes);
-    backward_slices(to, elements, bytes);
-    if (share < 1) backward_slices(to, whole, bytes);
-}
-
-static void two_products(pace_lowering *to, double b, double m, double n, double k, int bytes) {
+void pace_backward_two_products(pace_lowering *to, double b, double m, double n, double k, int bytes) {
     pace_emit_backward_view(to, "UnsafeViewBackward0");
     pace_emit_open_backward(to, "BmmBackward0");
     pace_emit_op(to, "aten::bmm", pace_emit_gemm(to, b, m, k, n, bytes));
@@ -362,11 +341,11 @@ static void two_products(pace_lowering *to, double b, double m, double n, double
 void pace_backward_local_norm(pace_lowering *to, const layer_view *view) {
     double n = view->elements;
     int bytes = view->bytes;
-    one_map(to, "DivBackward0", "aten::div", "div", n, 2, bytes);
+    pace_backward_one_map(to, "DivBackward0", "aten::div", "div", n, 2, bytes);
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", n, 3, 1, bytes));
-    one_map(to, "PowBackward0", "aten::mul", "pow", n, 3, bytes);
+    pace_backward_one_map(to, "PowBackward0", "aten::mul", "pow", n, 3, bytes);
     pace_emit_backward_view(to, "AddBackward0");
-    one_map(to, "MulBackward0", "aten::mul", "mul", n, 1, bytes);
+    pace_backward_one_map(to, "MulBackward0", "aten::mul", "mul", n, 1, bytes);
     pace_emit_backward_op(to, "AvgPool3DBackward0", "aten::avg_pool3d_backward",
                           pace_lower_other(to, "avg_pool3d", n, bytes));
     pace_emit_backward_op(to, "ConstantPadNdBackward0", "aten::constant_pad_nd", pace_emit_copy(to, "pad", n, bytes));
@@ -377,69 +356,10 @@ void pace_backward_local_norm(pace_lowering *to, const layer_view *view) {
     pace_emit_close_backward(to);
 }
 
-/* From weights to scores: forward's casts, the other way round. */
-static void backward_weights(pace_lowering *to, const pace_attention *size, int bytes) {
-    double scores = size->b * size->heads * size->queries * size->keys;
-    pace_score_bytes wide = pace_lower_score_bytes(to, size, bytes);
-    if (wide.dropped != bytes) cast_back(to, PACE_SAMPLES_FIRST, scores, bytes, wide.dropped);
-    if (size->drops)
-        one_map(to, "NativeDropoutBackward0", "aten::native_dropout_backward", "dropout", scores,
-                1 + 1.0 / wide.dropped, wide.dropped);
-    if (wide.dropped == bytes) cast_back(to, PACE_SAMPLES_FIRST, scores, bytes, wide.softmax);
-    pace_emit_backward_op(to, "SoftmaxBackward0", "aten::_softmax_backward_data",
-                          pace_emit_written_as(pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD,
-                                                              scores / size->keys, size->keys, wide.softmax),
-                                               wide.masked));
-    if (size->causal) one_map(to, "WhereBackward0", "aten::where", "where", scores, 1, bytes);
-    else pace_emit_backward_view(to, "AddBackward0");
-    if (wide.masked != bytes) cast_back(to, PACE_SAMPLES_FIRST, scores, wide.masked, bytes);
-    one_map(to, "DivBackward0", "aten::div", "div", scores, 1, bytes);
-}
-
-static void backward_attention_math(pace_lowering *to, const pace_attention *size, int bytes) {
-    double products = size->b * size->heads;
-    pace_emit_open_backward(to, "CloneBackward0");
-    pace_emit_close_backward(to);
-    two_products(to, products, size->queries, size->value_dim, size->keys, bytes);
-    backward_weights(to, size, bytes);
-    two_products(to, products, size->queries, size->keys, size->head_dim, bytes);
-}
-
-void pace_backward_attention(pace_lowering *to, const layer_view *view) {
-    pace_attention size = pace_lower_attention_size(to, view->layer);
-    double context_bytes = pace_lower_context_bytes(to, &size, view->bytes);
-    if (to->config->cp > 1) pace_emit_exchange(to, "allgather", PACE_GROUP_CONTEXT, context_bytes);
-    if (pace_model_forms_scores(to->model, to->config)) {
-        backward_attention_math(to, &size, view->bytes);
-    } else {
-        bool half = view->bytes == 2;
-        pace_emit_backward_op(to,
-                              half ? "ScaledDotProductFlashAttentionBackward0"
-                                   : "ScaledDotProductEfficientAttentionBackward0",
-                              pace_lower_attention_name(view->bytes, true),
-                              pace_lower_attention(to, &size, PACE_PASS_BACKWARD, view->bytes));
-    }
-    if (to->config->cp > 1) /* the gradients of all keys and values go back to their ranks */
-        pace_emit_exchange(to, "reducescatter", PACE_GROUP_CONTEXT, context_bytes * to->config->cp);
-    double rotary = view->layer->option[PACE_OPTION_ROTARY];
-    if (rotary > 0) {
-        backward_rotary(to, size.samples * size.kv_heads * size.held * size.head_dim, rotary, view->bytes);
-        backward_rotary(to, size.b * size.heads * size.queries * size.head_dim, rotary, view->bytes);
-    }
-    if (view->layer->input_count == 1) { /* parts of one tensor */
-        pace_emit_backward_op(to, "SplitBackward0", "aten::cat",
-                              pace_emit_copy(to, "concat", view->in_elements, view->bytes));
-    }
-    pace_emit_open_backward(to, "TransposeBackward0");
-    pace_backward_give(to, view);
-    pace_emit_close_backward(to);
-    pace_backward_keep(to, view);
-}
-
 void pace_backward_additive_attention(pace_lowering *to, const layer_view *view) {
     double pairs = to->batch * to->sequence * to->sequence, width = view->input->shape.channels;
     int bytes = view->bytes;
-    two_products(to, to->batch, to->sequence, view->layer->shape.channels, to->sequence, bytes);
+    pace_backward_two_products(to, to->batch, to->sequence, view->layer->shape.channels, to->sequence, bytes);
     pace_emit_backward_op(to, "SoftmaxBackward0", "aten::_softmax_backward_data",
                           pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_BACKWARD, pairs / to->sequence,
                                          to->sequence, bytes));
@@ -448,7 +368,7 @@ void pace_backward_additive_attention(pace_lowering *to, const layer_view *view)
     pace_emit_op(to, "aten::mv", pace_emit_gemm(to, 1, width, 1, pairs, bytes));
     pace_emit_close_backward(to);
     pace_backward_keep(to, view);
-    one_map(to, "TanhBackward0", "aten::tanh_backward", "tanh", pairs * width, 2, bytes);
+    pace_backward_one_map(to, "TanhBackward0", "aten::tanh_backward", "tanh", pairs * width, 2, bytes);
     pace_emit_open_backward(to, "AddBackward0");
     for (int i = 0; i < 2; i++)
         pace_emit_op(to, "aten::sum", pace_emit_sums(to, pairs / to->sequence * width, to->sequence, bytes));
@@ -530,16 +450,17 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     }
     pace_emit_backward_op(to, "IndexAddBackward0", "aten::index_select",
                           pace_emit_copy(to, "gather", size.rows * in, bytes));
-    one_map(to, "MulBackward0", "aten::mul", "mul", size.rows * in, 1, bytes);
+    pace_backward_one_map(to, "MulBackward0", "aten::mul", "mul", size.rows * in, 1, bytes);
     pace_lower_dispatch(to, &size, in, bytes);
     pace_lower_widen(to, view->layer, size.groups * (up + ffn) * in);
     grouped_back(to, view->layer, &size, in, ffn, bytes);
     if (gated) {
-        one_map(to, "MulBackward0", "aten::mul", "mul", inner, 2, bytes);
+        pace_backward_one_map(to, "MulBackward0", "aten::mul", "mul", inner, 2, bytes);
         pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", inner, 2, 1, bytes));
     }
-    one_map(to, gated ? "SiluBackward0" : "GeluBackward0", gated ? "aten::silu_backward" : "aten::gelu_backward",
-            gated ? "silu" : "gelu", inner, 2, bytes);
+    pace_backward_one_map(to, gated ? "SiluBackward0" : "GeluBackward0",
+                          gated ? "aten::silu_backward" : "aten::gelu_backward", gated ? "silu" : "gelu", inner, 2,
+                          bytes);
     grouped_back(to, view->layer, &size, up, in, bytes);
     pace_lower_dispatch(to, &size, in, bytes);
     if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, tokens * in * bytes);

@@ -33,7 +33,7 @@ void pace_forward_join(pace_lowering *to, const layer_view *view) {
 }
 
 /* autocast: what comes in another precision is copied first, and so are the parameters, once a forward pass. */
-static void cast(pace_lowering *to, double elements, int from_bytes, int to_bytes) {
+void pace_forward_cast(pace_lowering *to, double elements, int from_bytes, int to_bytes) {
     if (from_bytes == to_bytes || from_bytes == 8) return;
     pace_emit_op(to, "aten::to > aten::_to_copy > aten::copy_", pace_emit_cast(to, elements, from_bytes, to_bytes));
 }
@@ -43,10 +43,11 @@ static void cast_inputs(pace_lowering *to, const layer_view *view) {
     if (!pace_config_is_amp(to->config) || !pace_lower_is_cast(layer)) return;
     for (uint32_t i = 0; i < layer->input_count; i++) {
         uint32_t from = to->model->inputs.items[layer->first_input + i];
-        cast(to, pace_emit_elements(to, &to->model->layers.items[from].shape), to->bytes[from], view->bytes);
+        pace_forward_cast(to, pace_emit_elements(to, &to->model->layers.items[from].shape), to->bytes[from],
+                          view->bytes);
     }
     to->samples = PACE_SAMPLES_NONE;
-    if (view->bytes == 2 && layer->parameters > 0) cast(to, pace_lower_parameters(to, layer), 4, 2);
+    if (view->bytes == 2 && layer->parameters > 0) pace_forward_cast(to, pace_lower_parameters(to, layer), 4, 2);
     to->samples = PACE_SAMPLES_UNKNOWN;
 }
 
@@ -114,14 +115,14 @@ void pace_forward_rms_norm(pace_lowering *to, const layer_view *view) {
                      pace_lower_layer_norm(to, view->layer, PACE_PASS_FORWARD, view->bytes));
         return;
     }
-    cast(to, view->elements, view->bytes, wide);
+    pace_forward_cast(to, view->elements, view->bytes, wide);
     pace_emit_op(to, "aten::pow", pace_emit_elementwise(to, "pow", view->elements, 1, 1, wide));
     pace_emit_op(to, "aten::mean",
                  pace_emit_rows(to, PACE_OP_REDUCTION, "mean", PACE_PASS_FORWARD, rows, columns, wide));
     pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", rows, 1, 1, wide));
     pace_emit_op(to, "aten::rsqrt", pace_emit_elementwise(to, "rsqrt", rows, 1, 1, wide));
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, wide));
-    cast(to, view->elements, wide, view->bytes);
+    pace_forward_cast(to, view->elements, wide, view->bytes);
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
 }
 
@@ -217,67 +218,6 @@ void pace_forward_interaction(pace_lowering *to, const layer_view *view) {
     copy_pairs(to, vectors);
     pace_emit_op(to, "aten::index", pace_lower_tril(to, vectors, PACE_PASS_FORWARD, view->bytes));
     pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", view->elements, view->bytes));
-}
-
-/* Rotates by halves: x * cos + rotated(x) * sin. Of a part, the rest is put behind it again. */
-static void forward_rotary(pace_lowering *to, double whole, double share, int bytes) {
-    double elements = whole * share;
-    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
-    pace_emit_op(to, "aten::neg", pace_emit_elementwise(to, "neg", elements / 2, 1, 1, bytes));
-    pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", elements, bytes));
-    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", elements, 1, 1, bytes));
-    pace_emit_op(to, "aten::add", pace_emit_elementwise(to, "add", elements, 2, 1, bytes));
-    if (share < 1) pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", whole, bytes));
-}
-
-/* From scores to weights. A mask of padding is as wide as parameters, so that autocast's scores are from there on;
- * dropout follows where weights are still in single precision, or behind a causal mask where they are half again, as
- * Hugging Face's BERT and GPT-2 have it. */
-static void forward_weights(pace_lowering *to, const pace_attention *size, int bytes) {
-    double scores = size->b * size->heads * size->queries * size->keys;
-    pace_score_bytes wide = pace_lower_score_bytes(to, size, bytes);
-    pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", scores, 1, 1, bytes));
-    pace_op mask = pace_emit_elementwise(to, size->causal ? "where" : "add", scores, 1, 1, bytes);
-    pace_emit_op(to, size->causal ? "aten::where" : "aten::add", pace_emit_written_as(mask, wide.masked));
-    pace_emit_op(to, "aten::softmax > aten::_softmax",
-                 pace_emit_written_as(pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, scores / size->keys,
-                                                     size->keys, wide.masked),
-                                      wide.softmax));
-    if (wide.dropped == bytes) cast(to, scores, wide.softmax, bytes);
-    if (size->drops) {
-        pace_emit_op(to, "aten::dropout > aten::native_dropout", pace_lower_dropout(to, scores, wide.dropped));
-    }
-    if (wide.dropped != bytes) cast(to, scores, wide.dropped, bytes);
-}
-
-static void forward_attention_math(pace_lowering *to, const pace_attention *size, int bytes) {
-    double products = size->b * size->heads;
-    pace_emit_op(to, "aten::matmul > aten::bmm",
-                 pace_emit_gemm(to, products, size->queries, size->keys, size->head_dim, bytes));
-    forward_weights(to, size, bytes);
-    pace_emit_op(to, "aten::matmul > aten::bmm",
-                 pace_emit_gemm(to, products, size->queries, size->value_dim, size->keys, bytes));
-    pace_emit_op(to, "aten::contiguous",
-                 pace_emit_copy(to, "contiguous", products * size->queries * size->value_dim, bytes));
-}
-
-void pace_forward_attention(pace_lowering *to, const layer_view *view) {
-    pace_attention size = pace_lower_attention_size(to, view->layer);
-    double rotary = view->layer->option[PACE_OPTION_ROTARY];
-    if (rotary > 0) {
-        forward_rotary(to, size.b * size.heads * size.queries * size.head_dim, rotary, view->bytes);
-        forward_rotary(to, size.samples * size.kv_heads * size.held * size.head_dim, rotary, view->bytes);
-    }
-    if (to->config->cp > 1) /* keys and values of all tokens (Liu et al. 2023, ring attention) */
-        pace_emit_exchange(to, "allgather", PACE_GROUP_CONTEXT, pace_lower_context_bytes(to, &size, view->bytes));
-    if (pace_model_forms_scores(to->model, to->config)) {
-        forward_attention_math(to, &size, view->bytes);
-        return;
-    }
-    pace_emit_open(to, "aten::scaled_dot_product_attention");
-    pace_emit_op(to, pace_lower_attention_name(view->bytes, false),
-                 pace_lower_attention(to, &size, PACE_PASS_FORWARD, view->bytes));
-    pace_emit_close(to);
 }
 
 /* tanh(queries + keys) for every pair, a product with a vector, softmax, and the mean of the memory. */

@@ -82,6 +82,15 @@ void pace_backward_keep(pace_lowering *to, const pace_layer_view *view);
 void pace_backward_map(pace_lowering *to, const pace_layer_view *view, const char *function, const char *name,
                        pace_op op);
 
+/** A copy in another precision, as autocast has it; its gradient. */
+void pace_forward_cast(pace_lowering *to, double elements, int from_bytes, int to_bytes);
+void pace_backward_cast(pace_lowering *to, pace_samples samples, double elements, int from_bytes, int to_bytes);
+/** A function of one map over elements, whose gradient goes to no input of the layer yet. */
+void pace_backward_one_map(pace_lowering *to, const char *function, const char *name, const char *kind, double elements,
+                           double inputs, int bytes);
+/** Both gradients of a batched product. */
+void pace_backward_two_products(pace_lowering *to, double b, double m, double n, double k, int bytes);
+
 /** Sends each token to the ranks of its experts, or back (expert parallelism). */
 void pace_lower_dispatch(pace_lowering *to, const pace_expert_size *size, double channels, int bytes);
 /** Keys and values of the tokens of one rank (context parallelism). */
