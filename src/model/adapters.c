@@ -99,7 +99,7 @@ static pace_status copy_head(pace_model *to, const pace_model *from) {
     to->name = from->name, to->family = from->family, to->about = from->about, to->source = from->source;
     to->sequence = from->sequence;
     to->pinned = from->pinned, to->short_indices = from->short_indices;
-    to->forms_scores = from->forms_scores;
+    to->forms_scores = from->forms_scores, to->text_alone = from->text_alone;
     to->segments = from->segments;
     return PACE_OK;
 }

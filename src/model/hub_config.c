@@ -209,6 +209,19 @@ static pace_status take_layer_types(reader *r) {
     return put(r, "global_every", (double)next + 1);
 }
 
+/* --- networks of images and words --------------------------------------------------------------------------------- */
+
+/* Their decoder has a type of its own within. */
+static void take_decoder(reader *r) {
+    const pace_yaml_node *rule = pace_yaml_get(r->rules, "with_images");
+    const pace_yaml_node *decoder = pace_yaml_get(r->root, pace_yaml_text_of(rule, "decoder"));
+    const char *name = pace_yaml_text_of(r->root, "model_type");
+    if (!name || !pace_word_listed(pace_yaml_get(rule, "types"), name)) return;
+    if (!pace_yaml_text_of(decoder, "model_type")) return;
+    r->root = decoder;
+    r->out->text_alone = true;
+}
+
 /* --- the family --------------------------------------------------------------------------------------------------- */
 
 static pace_status visit(void *context, const pace_yaml *yaml, const char *name, bool *stop) {
@@ -222,9 +235,10 @@ static pace_status visit(void *context, const pace_yaml *yaml, const char *name,
 pace_status pace_hub_config_read(pace_hub_config *out, pace_catalog *catalog, const pace_yaml *document) {
     reader r = {.out = out, .document = document, .root = pace_yaml_root(document)};
     const pace_yaml *rules;
-    const char *name = pace_yaml_text_of(r.root, "model_type");
     PACE_TRY(pace_catalog_document(&rules, catalog, "hub_configs.yaml"));
     r.rules = pace_yaml_root(rules);
+    take_decoder(&r);
+    const char *name = pace_yaml_text_of(r.root, "model_type");
     r.type = find_type(&r, name);
     if (!r.type) return refuse_type(&r, name);
     PACE_TRY(pace_yaml_word(&out->model, rules, r.type, "model"));

@@ -8,6 +8,7 @@
 typedef struct {
     const char *model; /* of the catalogue; borrowed from it, as the settings' keys are */
     PACE_VEC(pace_model_setting) settings;
+    bool text_alone; /* of a network of images and words, whose decoder is read */
 } pace_hub_config;
 
 /** Whether a document is such a configuration. */

@@ -15,6 +15,7 @@ typedef struct pace_model {
     bool pinned, short_indices;  /* its recipe: batches come from pinned memory, indices are of 4 bytes */
     int read_loss, pair_indices; /* of its recipe, as a configuration has them */
     bool forms_scores;           /* of its recipe: attention is products and a softmax */
+    bool text_alone;             /* the decoder of a network of images and words */
     uint32_t segments;
     double lora; /* rank of its adapters (model/adapters.h); 0 = it has none */
     PACE_VEC(pace_layer) layers;

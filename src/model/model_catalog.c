@@ -116,6 +116,7 @@ static pace_status load_hub_config(pace_model *out, pace_catalog *catalog, const
     }
     if (status == PACE_OK)
         status = pace_model_load(out, catalog, config.model, config.settings.items, config.settings.count);
+    bool text_alone = config.text_alone;
     pace_hub_config_free(&config);
     if (status == PACE_E_USAGE && setting_count == 0) { /* not the user's settings are at fault */
         char why[400];
@@ -123,6 +124,7 @@ static pace_status load_hub_config(pace_model *out, pace_catalog *catalog, const
         return pace_yaml_fail(yaml, pace_yaml_root(yaml), "%s", why);
     }
     if (status != PACE_OK) return status;
+    out->text_alone = text_alone;
     status = name_as_hub(out, yaml);
     if (status != PACE_OK) pace_model_free(out);
     return status;

@@ -5,6 +5,7 @@
 #include "model/model_settings.h"
 #include "ask/predict/step_ask.h"
 #include "report/engines.h"
+#include "report/predict/model_note.h"
 #include "report/show.h"
 #include "report/table.h"
 
@@ -139,6 +140,7 @@ static pace_status describe_model(pace_node *root, const char *name, const pace_
                        pace_names_text(&model->names, model->name), pace_show_count(total.parameters).text,
                        pace_show_count(total.multiply_adds).text, pace_show_bytes(total.activation_bytes).text);
     pace_node_sentence(root, false, "%s.", pace_names_text(&model->names, model->about));
+    pace_put_decoder_alone(root, model);
     add_totals(root, model, &total, sequence);
     add_layers(root, model, sequence);
     explain(root, config);

@@ -134,6 +134,10 @@ RELEASED = {
         num_attention_heads=16, num_key_value_heads=16, vocab_size=102400, q_lora_rank=None, kv_lora_rank=512, first_k_dense_replace=1,
         n_routed_experts=64, num_experts_per_tok=6, n_shared_experts=2, n_group=1, topk_group=1, qk_nope_head_dim=128, qk_rope_head_dim=64,
         v_head_dim=128, moe_layer_freq=1), 15_706_484_224, 0),
+    # the decoder of a network of images and words, whose class has the members that the file leaves out
+    "gemma-3-27b": (dict(model_type="gemma3", vision_config=dict(model_type="siglip_vision_model", hidden_size=1152), text_config=dict(
+        model_type="gemma3_text", hidden_size=5376, intermediate_size=21504, num_hidden_layers=62, num_attention_heads=32, head_dim=128,
+        num_key_value_heads=16, sliding_window=1024)), 27_009_346_304, 0),
 }
 REFUSED = (
     *((dict(LLAMA, model_type=name), name) for name in ("mamba2", "rwkv", "falcon_h1", "qwen3_next", "minimax", "gemma3", "llama4")),
@@ -206,6 +210,14 @@ def test_windows(folder):
             expect((said in " ".join(out.split())) == bool(window), verb, name, sequence, out[:1500])
 
 
+def test_decoder_alone(folder):
+    """What is left out of a network of images and words is said."""
+    for name, said in (("gemma-3-27b", True), ("gemma-3-1b", False)):
+        out = run("predict", write(folder, RELEASED[name][0]), "--on", "dgx-h200", "--set", "tp=8", "--set", "sequence=8192")[1]
+        listed = run("models", write(folder, RELEASED[name][0]))[1]
+        expect(("Its decoder alone is counted" in out) == said == ("Its decoder alone is counted" in listed), name, out[:1500])
+
+
 def test_refused(folder):
     for config, said in REFUSED:
         path = os.path.join(folder, "config.json")
@@ -220,5 +232,6 @@ with tempfile.TemporaryDirectory() as name:
     test_released(name)
     test_verbs(name)
     test_windows(name)
+    test_decoder_alone(name)
     test_refused(name)
 sys.exit(finish())

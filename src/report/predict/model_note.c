@@ -40,10 +40,16 @@ static void put_windows(pace_node *root, const pace_model *model, const pace_con
                                           : "");
 }
 
+void pace_put_decoder_alone(pace_node *root, const pace_model *model) {
+    if (model->text_alone)
+        pace_node_sentence(root, true, "Its decoder alone is counted, not the network that reads images.");
+}
+
 void pace_put_model_note(pace_node *root, const pace_model *model, const pace_config *config) {
     if (model->recorded) return;
     pace_node_note(root, "%s: %s parameters.", pace_names_text(&model->names, model->name),
                    pace_show_count(pace_model_total(model, config).parameters).text);
+    pace_put_decoder_alone(root, model);
     put_windows(root, model, config);
     if (pace_config_says_fp4(config))
         pace_node_sentence(
