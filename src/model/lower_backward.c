@@ -2,7 +2,6 @@
  * The operators of each kind of layer in the backward pass: autograd's functions in reverse order, on its thread.
  * A gradient that reaches an output for the second time is added to the first; a parameter's is kept by
  * AccumulateGrad, which copies nothing when there was none before (zero_grad sets gradients to none by default).
- * Long because every kind of layer has its pass here, as in lower_forward.c.
  */
 #include "model/lower_ops.h"
 #include "model/lower_region.h"

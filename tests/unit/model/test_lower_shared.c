@@ -112,6 +112,39 @@ TEST(test_loss_in_parts) {
     pace_model_free(&model);
 }
 
+/* Ranks of a sequence compute as much together as one alone, with windows and with parts; of a layer that slides
+ * w tokens over s a score less for each w^2 / 2, of two products forward and five backward. */
+TEST(test_windows) {
+    const double s = 4096, windows[] = {0, 512, 1000, 3000};
+    for (size_t i = 0; i < 4; i++)
+        for (int slides = 0; slides < 2; slides++) {
+            pace_model_setting settings[] = {{.key = "layers", .value = 2},
+                                             {.key = "vocab", .value = 1000},
+                                             {.key = "global_every", .value = 3},
+                                             {.key = "sliding", .value = slides ? windows[i] : 0},
+                                             {.key = "chunk", .value = slides ? 0 : windows[i]}};
+            pace_model model = load("mixtral-8x7b", settings, 5);
+            pace_config config = pace_config_default();
+            config.precision = PACE_RUN_BF16;
+            config.sequence = s;
+            double found[3] = {0}, w = windows[i] > 0 ? windows[i] : s, last = fmod(s, w);
+            for (int cp = 1; cp <= 2; cp++) {
+                config.cp = cp;
+                pace_graph graph = lower(&model, &config);
+                for (size_t k = 0; k < graph.launches.count; k++) {
+                    uint32_t op = graph.launches.items[k].op;
+                    if (op != PACE_NO_OP && graph.ops.items[op].family == PACE_OP_ATTENTION)
+                        found[cp] += cp * graph.ops.items[op].flop;
+                }
+                pace_graph_free(&graph);
+            }
+            double scores = slides ? s * w - w * w / 2 : (floor(s / w) * w * w + last * last) / 2;
+            assert_true(fabs(found[1] / (2 * 7 * 2 * scores * 32 * 128) - 1) < 1e-12);
+            assert_true(fabs(found[2] / found[1] - 1) < 1e-12);
+            pace_model_free(&model);
+        }
+}
+
 static double transferred(const pace_graph *graph, const char *kind) {
     double sum = 0;
     for (size_t i = 0; i < graph->launches.count; i++) {
