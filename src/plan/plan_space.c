@@ -59,16 +59,18 @@ static double value_of(pace_config *config, pace_plan_field field) {
 }
 
 static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_limits *l, const pace_config *config) {
-    bool cut = l->sequence > 0 && l->devices > 1, trains = config->mode == PACE_TRAINING;
+    bool several = l->devices > 1, trains = config->mode == PACE_TRAINING, staged = several && trains;
     *out = (pace_plan_values){0};
     switch (field) {
-    case PACE_PLAN_TP: put_divisors(out, l->devices_of_node, cut ? fmin(l->devices_of_node, l->devices) : 1); break;
-    case PACE_PLAN_PP: put_stages(out, l, cut && trains ? fmin(l->layers, l->devices) : 1); break;
+    case PACE_PLAN_TP:
+        put_divisors(out, l->devices_of_node, l->splits ? fmin(l->devices_of_node, l->devices) : 1);
+        break;
+    case PACE_PLAN_PP: put_stages(out, l, staged ? fmin(l->layers, l->devices) : 1); break;
     case PACE_PLAN_VPP: /* may_chunk() chooses */
-        for (double v = 1; v <= (cut && trains ? CHUNKS_MOST : 1); v++) put(out, v);
+        for (double v = 1; v <= (staged ? CHUNKS_MOST : 1); v++) put(out, v);
         break;
     case PACE_PLAN_CP:
-        put_powers(out, cut ? fmin(l->devices_of_node, fmax(1, floor(l->sequence / PACE_CONTEXT_PART_LEAST))) : 1);
+        put_powers(out, several ? fmin(l->devices_of_node, fmax(1, floor(l->sequence / PACE_CONTEXT_PART_LEAST))) : 1);
         break;
     case PACE_PLAN_EP: put_divisors(out, l->whole ? l->devices : 0, l->experts ? l->devices : 1); break;
     case PACE_PLAN_ZERO:
@@ -81,7 +83,7 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
         break;
     case PACE_PLAN_MICRO_BATCH: put_powers(out, l->per_step); break;
     case PACE_PLAN_SCHEDULE:
-        for (int order = 0; order < (cut && trains ? PACE_SCHEDULES : 1); order++)
+        for (int order = 0; order < (staged ? PACE_SCHEDULES : 1); order++)
             if (l->schedule_known[order]) put(out, order);
         break;
     case PACE_PLAN_PRECISION:

@@ -44,10 +44,11 @@ typedef struct {
 /* What a model leaves to be chosen. */
 typedef struct {
     double devices, devices_of_node;
-    double layers;   /* that a pipeline may cut */
-    double sequence; /* 0 = no sequences: neither tp, pp nor cp */
+    double layers;   /* that a pipeline may cut; 1 = none repeats */
+    double sequence; /* 0 = no sequences, and no cp */
     double per_step; /* samples of a step */
     int half;        /* the precision that may take the place of fp32; PACE_RUN_FP32 = none */
+    bool splits;     /* tp may split layers */
     bool experts, tables_follow, whole;
     const bool *zero_known;     /* of four stages: the framework has it */
     const bool *schedule_known; /* of all orders of pipelines */

@@ -77,9 +77,11 @@ static pace_status make_values(pace_plan_place *p, const pace_config *config, co
                                bool whole) {
     pace_step_case *one = &p->step.asked;
     pace_model_parts parts;
-    bool experts = false, tables = pace_model_has_tables(one->model);
-    for (size_t i = 0; i < one->model->layers.count; i++)
-        experts |= one->model->layers.items[i].rule->expert_elements != NULL;
+    bool splits = false, experts = false, tables = pace_model_has_tables(one->model);
+    PACE_ITEMS (const pace_layer, layer, &one->model->layers) {
+        splits |= layer->shard != PACE_SHARD_NONE;
+        experts |= layer->rule->expert_elements != NULL;
+    }
     PACE_TRY(pace_model_parts_find(&parts, one->model, &one->config));
     const pace_plan_limits limits = {.devices = (double)p->machine.devices * p->machine.nodes,
                                      .devices_of_node = p->machine.devices,
@@ -87,6 +89,7 @@ static pace_status make_values(pace_plan_place *p, const pace_config *config, co
                                      .sequence = pace_model_sequence(one->model, &one->config),
                                      .per_step = one->config.global_batch,
                                      .half = pace_step_autocast(one),
+                                     .splits = splits,
                                      .experts = experts,
                                      .whole = whole,
                                      .zero_known = one->framework->zero_known,
