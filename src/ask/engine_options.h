@@ -181,6 +181,7 @@ typedef struct {
     pace_words mapping;    /**< files that say what columns of records are; those of the catalogue are known */
     pace_words price;      /**< of a GPU's hour: "2.5", "a100=1.8"; none = as the catalogue has it */
     const char *zone;      /**< of times that have none: "+08:00"; NULL = not said, they count as UTC */
+    const char *dates;     /**< of 03/04/2026: "month-first" or "day-first"; NULL = not said, such are refused */
 } pace_usage_options;
 
 /** pace_ask(), or what stands in for it. */

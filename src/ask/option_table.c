@@ -247,6 +247,7 @@ const pace_option_row pace_option_table[] = {
     {FLEET, LIST("price", "PRICE", NULL, "a GPU's hour: 2.5, a100=1.8; or an upgrade: network=100Gb/s:3000", NULL,
                  " jobs usage ")},
     {FLEET, TEXT("zone", "+08:00", NULL, "zone of records' times that have none (UTC)", NULL, " usage ")},
+    {FLEET, TEXT("dates", "ORDER", NULL, "of dates such as 03/04/2026: month-first or day-first", NULL, " usage ")},
     {FLEET, LIST("mapping", "FILE.yaml", NULL, "what the columns of your scheduler's records are", NULL, " usage ")},
     {FLEET, TEXT("columns", "THEIRS=OURS,...", NULL, "names of columns in your table, and ours", NULL, " jobs ")},
     {FLEET,

@@ -78,7 +78,7 @@ static pace_status ask_iterations(pace_report **out, const pace_question *questi
 
 static pace_usage_options usage_options(const pace_question *question) {
     return (pace_usage_options){PACE_ASKED_OWN(context), PACE_ASKED(words, mapping), PACE_ASKED(words, price),
-                                PACE_ASKED(text, zone)};
+                                PACE_ASKED(text, zone), PACE_ASKED(text, dates)};
 }
 
 static pace_status ask_usage(pace_report **out, const pace_question *question) {

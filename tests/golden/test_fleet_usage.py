@@ -645,10 +645,28 @@ def test_slices_in_tables():
     for name in ("NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", "a100_3g.20gb"):
         expect(near(rows[name]["cost"], price * rows[name]["gpu_hours"]), "price of a slice", name, rows[name]["cost"], price)
     head = "JobID|State|Start|Elapsed|AllocTRES\n"
-    text = "".join(f"{i}|COMPLETED|2026-03-01T00:00:00|01:00:00|cpu=4,{tres}\n" for i, tres in enumerate(("gres/shard=4", "gres/gpu=1,gres/shard=8", "node=1")))
+    text = "".join(f"{i}|COMPLETED|2026-03-01T00:00:00|01:00:00|cpu=4,{tres}\n" for i, tres in enumerate(("gres/shard=4", "gres/gpu=1,gres/shard=8", "node=1", "gres/mps:a100=50")))
     shares = usage(put("shards.txt", head + text))
     expect(shares["gpu_hours"] == 1 and shares["runs_without_gpus"] == 1, "shards", shares["gpu_hours"], shares["runs_without_gpus"])
-    expect("share with others: 1 left out" in json.dumps(shares["warnings"]), "shards are said", shares["warnings"])
+    expect("share with others: 2 left out" in json.dumps(shares["warnings"]), "shards are said", shares["warnings"])
+
+
+def test_spreadsheets():
+    """Dates as spreadsheets write them, zones by name, thousands apart: read where they mean one thing, else refused with what to say."""
+    head = "job_id,gpus,start,end\n"
+    sheet = put("sheet.csv", head + '1,"1,024",03/29/2026 1:00 AM,03/29/2026 3:00 PM\n2,8,29.03.2026 01:00,29.03.2026 02:00\n'
+                '3,4,2026-03-29 01:00 CET,2026-03-29 01:00 UTC\n')
+    answer = usage(sheet)
+    expect(near(answer["gpu_hours"], 1024 * 14 + 8 + 4) and answer["files"][0]["refused"] == 0, "read", answer["gpu_hours"], answer["files"])
+    either = put("either.csv", head + "1,1,03/04/2026 01:00,03/05/2026 01:00\n")
+    code, _, err = run(either)
+    expect(code == 3 and "--dates month-first" in err, "either order", code, err)
+    for order, hours in (("month-first", 24), ("day-first", 24 * 30)):
+        expect(near(usage(either, "--dates", order)["gpu_hours"], hours), order)
+    code, _, err = run(put("zone.csv", head + "1,1,2026-03-29 01:00 CST,2026-03-29 02:00 CST\n"))
+    expect(code == 3 and "zone" in err, "a zone of several meanings", code, err)
+    code, _, err = run(either, "--dates", "mdy")
+    expect(code == 2 and "month-first or day-first" in err, "order", code, err)
 
 
 def test_jobs_that_held_nothing():

@@ -68,6 +68,16 @@ static pace_status set_zone(pace_usage_mappings *mappings, const char *zone) {
     return PACE_OK;
 }
 
+static pace_status set_dates(pace_usage_mappings *mappings, const char *dates) {
+    size_t order = PACE_DATES_MONTH_FIRST;
+    if (!dates) return PACE_OK;
+    while (pace_date_order_names[order] && strcmp(pace_date_order_names[order], dates) != 0) order++;
+    if (!pace_date_order_names[order])
+        return pace_fail(PACE_E_USAGE, "dates: expected month-first or day-first, found \"%.40s\"", dates);
+    for (size_t i = 0; i < mappings->count; i++) mappings->items[i].times.dates = (pace_date_order)order;
+    return PACE_OK;
+}
+
 static pace_status load_rules(pace_usage_rules *out, pace_catalog *catalog) {
     const pace_yaml *yaml;
     const pace_yaml_node *rules;
@@ -98,6 +108,7 @@ pace_status pace_usage_ask(pace_usage_asked *out, const char *const *paths, size
     PACE_TRY(pace_usage_mappings_load(&out->mappings, options->context->catalog, &options->mapping));
     PACE_TRY(load_rules(&out->rules, options->context->catalog));
     PACE_TRY(set_zone(&out->mappings, options->zone));
+    PACE_TRY(set_dates(&out->mappings, options->dates));
     PACE_TRY(read_files(out, paths, count));
     PACE_TRY(pace_usage_join(&out->usage));
     if (out->usage.runs.count == 0)

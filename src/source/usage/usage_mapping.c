@@ -203,7 +203,7 @@ pace_status pace_usage_mapping_read(pace_usage_mapping *out, const pace_yaml *ya
     out->columns = pace_yaml_get(root, "columns");
     out->known_by = pace_yaml_get(root, "known_by");
     out->missing = pace_yaml_get(root, "missing");
-    out->zones = pace_yaml_get(root, "zones");
+    out->times.zones = pace_yaml_get(root, "zones");
     out->name = pace_yaml_text_of(root, "name");
     out->title = pace_yaml_text_of(root, "title");
     if (!out->name) out->name = "own";

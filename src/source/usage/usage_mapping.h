@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "machine/catalog.h"
 #include "source/usage/usage_fields.h"
+#include "source/usage/usage_words.h"
 
 /* What a row of the source is. */
 typedef enum {
@@ -37,7 +38,8 @@ typedef struct {
     double unit;                         /* what one of the column is in ours */
     const pace_yaml_node *units;         /* the same by what follows a loosely spelled name: "h"; NULL = nothing may */
     const char *before;                  /* the text ends before the first of these characters; NULL = whole */
-    const char *list;              /* "gres/gpu": the count of this in "key=count,key:model=count"; NULL = plain */
+    const char
+        *list; /* "gres/gpu", or several names: the count of these in "key=count,key:model=count"; NULL = plain */
     const pace_yaml_node *slices;  /* how many slices a GPU has, by a word of its model's name; "" = any other */
     const pace_yaml_node *entries; /* of JSON: members of the objects of an array that is read as such a list, the last
                                       of them the count; NULL = plain */
@@ -64,10 +66,10 @@ typedef struct {
     const pace_yaml_node *columns; /* of files without a header; NULL = they have one */
     const pace_yaml_node *known_by;
     const pace_yaml_node *missing; /* texts that say that there is no value */
-    const pace_yaml_node *zones;   /* hours from UTC by name */
     const pace_yaml_node *states;
     const char *rows, *each; /* of JSON */
     const char *skip_column, *skip_having;
+    pace_usage_times times;
     double zone_s; /* of times that have no zone; NAN = not said, they count as UTC */
     double gap_s;  /* counters further apart say nothing of the time between */
     pace_usage_column fields[PACE_USAGE_FIELDS];

@@ -6,8 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const expected[] = {"a text", "a number", "a time such as 2023-03-01T00:18:22",
-                                       "a duration such as 1-02:03:04"};
+static const char *wanted_of(pace_usage_cell cell, pace_usage_text text) {
+    static const char *const expected[] = {[PACE_USAGE_TEXT] = "a text",
+                                           [PACE_USAGE_NUMBER] = "a number",
+                                           [PACE_USAGE_DURATION] = "a duration such as 1-02:03:04"};
+    return cell == PACE_USAGE_TIME ? pace_usage_time_wanted(text) : expected[cell];
+}
 
 static bool refuse(char why[PACE_USAGE_WHY], const char *name, const char *wanted, pace_usage_text found) {
     pace_snprintf(why, PACE_USAGE_WHY, "%.40s: expected %s, found \"%.*s\"", name, wanted,
@@ -29,17 +33,25 @@ static pace_usage_text cell_of(const pace_usage_binding *b, int at, const char *
 
 static bool read_time(pace_usage_row *row, double *out, pace_usage_text text, const pace_usage_mapping *m) {
     bool zoned;
-    if (!pace_usage_time(out, &zoned, text, m->zones)) return false;
+    if (!pace_usage_time(out, &zoned, text, &m->times)) return false;
     if (!zoned && !isnan(m->zone_s)) *out -= m->zone_s;
     row->zoneless |= !zoned && isnan(m->zone_s);
     return true;
 }
 
+/* GPUs and the like are whole, so that a comma in them parts thousands. */
+static bool read_amount(double *out, pace_usage_field field, pace_usage_text text) {
+    bool counts = field >= PACE_USAGE_GPUS && field <= PACE_USAGE_SHARES;
+    return pace_usage_number(out, text) || (counts && pace_usage_count(out, text));
+}
+
 /* In the field's unit, of which one of the column is `unit`; clocks say theirs themselves. */
-static bool read_number(pace_usage_row *row, double *out, pace_usage_cell cell, pace_usage_text text, double unit,
+static bool read_number(pace_usage_row *row, pace_usage_field field, pace_usage_text text, double unit,
                         const pace_usage_mapping *m) {
+    pace_usage_cell cell = pace_usage_fields[field].cell;
+    double *out = &row->number[field];
     if (cell == PACE_USAGE_DURATION) return pace_usage_duration(out, text, unit);
-    bool good = cell == PACE_USAGE_TIME ? read_time(row, out, text, m) : pace_usage_number(out, text);
+    bool good = cell == PACE_USAGE_TIME ? read_time(row, out, text, m) : read_amount(out, field, text);
     *out *= unit;
     return good;
 }
@@ -61,13 +73,27 @@ double pace_usage_share(pace_usage_text model, const pace_yaml_node *slices) {
     return own && own < all ? own / all : 1;
 }
 
+/* Of a list of which several names count: "gres/shard gres/mps". Only one has its models. */
+static bool read_names(double *total, pace_usage_gpus *gpus, size_t *kinds, pace_usage_text text, const char *names) {
+    char name[32];
+    double all = 0, one;
+    for (size_t length; *names; names += length + (names[length] == ' ')) {
+        length = strcspn(names, " ");
+        pace_snprintf(name, sizeof name, "%.*s", (int)length, names);
+        if (!pace_usage_list(&one, gpus, kinds, text, name)) return false;
+        all += one;
+    }
+    *total = all;
+    return true;
+}
+
 static bool read_list(pace_usage_row *out, pace_usage_field field, const pace_usage_column *column,
                       pace_usage_text text) {
     size_t kinds;
     pace_usage_gpus gpus[PACE_USAGE_KINDS_OF_GPU];
     if (strcmp(column->list, "brackets") == 0) return pace_usage_brackets(&out->number[field], text);
     if (strcmp(column->list, "ranges") == 0) return pace_usage_ranges(&out->number[field], text);
-    if (!pace_usage_list(&out->number[field], gpus, &kinds, text, column->list)) return false;
+    if (!read_names(&out->number[field], gpus, &kinds, text, column->list)) return false;
     for (size_t i = 0; i < kinds; i++) {
         double share = pace_usage_share(gpus[i].model, column->slices);
         out->number[field] -= gpus[i].count * (1 - share);
@@ -88,12 +114,12 @@ static bool read_field(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace
     out->number[field] = NAN;
     if (text.length == 0 || cell == PACE_USAGE_TEXT) return true;
     bool good = column->list ? read_list(out, (pace_usage_field)field, column, text)
-                             : read_number(out, &out->number[field], cell, text, b->unit[field], b->mapping);
+                             : read_number(out, (pace_usage_field)field, text, b->unit[field], b->mapping);
     if (column->list) out->number[field] *= b->unit[field];
     bool can_be = cell == PACE_USAGE_TIME || out->number[field] >= 0;
     bool blank = field == PACE_USAGE_VALUE; /* drivers write vast numbers for counters that have no value */
     if (good && (blank || (can_be && fabs(out->number[field]) < 1e15))) return true;
-    return refuse(why, pace_usage_fields[field].name, expected[cell], text);
+    return refuse(why, pace_usage_fields[field].name, wanted_of(cell, text), text);
 }
 
 /* A counter that has a column of its own, perhaps with its unit in each cell ("87 %"). Impossible values count as none:

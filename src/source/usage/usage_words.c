@@ -26,6 +26,19 @@ static bool digits(int64_t *out, const char **at, const char *end, int most) {
     return *at > from;
 }
 
+bool pace_usage_count(double *out, pace_usage_text text) {
+    const char *at = text.data, *end = at + text.length;
+    int64_t all, part;
+    if (!digits(&all, &at, end, 3) || at == end) return false;
+    while (at < end && *at == ',') {
+        const char *from = ++at;
+        if (!digits(&part, &at, end, 3) || at - from != 3 || all > INT64_C(1000000000000)) return false;
+        all = all * 1000 + part;
+    }
+    *out = (double)all;
+    return at == end;
+}
+
 static bool sign(const char **at, const char *end, char c) { return *at < end && **at == c && ((*at)++, true); }
 
 /* Days from 1970 of a date of the Gregorian calendar: years are counted from March, so that the leap day is the last of
@@ -37,14 +50,39 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day) {
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-static bool read_date(double *out, const char **at, const char *end) {
+static bool is_leap(int64_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+static bool is_date(int64_t year, int64_t month, int64_t day) {
     static const int longest[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    int64_t year, month, day;
-    if (!digits(&year, at, end, 4) || *at == end || (**at != '-' && **at != '/')) return false;
+    if (month < 1 || month > 12 || day < 1 || day > longest[month - 1]) return false;
+    return month != 2 || day < 29 || is_leap(year);
+}
+
+const char *const pace_date_order_names[] = {"", "month-first", "day-first", NULL};
+
+/* Of a date with its year behind: what was said, else what it can only be; dots are of days first. */
+static pace_date_order order_of(char between, int64_t first, int64_t second, pace_date_order said) {
+    if (between == '.') return PACE_DATES_DAY_FIRST;
+    if (said != PACE_DATES_UNSAID) return said;
+    if (first == second) return PACE_DATES_DAY_FIRST;
+    return second > 12 ? PACE_DATES_MONTH_FIRST : first > 12 ? PACE_DATES_DAY_FIRST : PACE_DATES_UNSAID;
+}
+
+static bool read_date(double *out, const char **at, const char *end, pace_date_order said) {
+    const char *from = *at;
+    int64_t first, second, third;
+    if (!digits(&first, at, end, 4) || *at == end || !strchr("-/.", **at)) return false;
+    bool year_first = *at - from == 4;
     char between = **at;
-    if (!sign(at, end, between) || !digits(&month, at, end, 2) || !sign(at, end, between) ||
-        !digits(&day, at, end, 2) || month < 1 || month > 12 || day < 1 || day > longest[month - 1])
-        return false;
+    if (!sign(at, end, between) || !digits(&second, at, end, 2) || !sign(at, end, between)) return false;
+    from = *at;
+    if (!digits(&third, at, end, year_first ? 2 : 4) || (!year_first && *at - from < 4)) return false;
+    pace_date_order order = order_of(between, first, second, said);
+    if (year_first ? between == '.' : order == PACE_DATES_UNSAID) return false;
+    bool month_first = order == PACE_DATES_MONTH_FIRST;
+    int64_t year = year_first ? first : third, month = year_first || !month_first ? second : first;
+    int64_t day = year_first ? third : month_first ? second : first;
+    if (!is_date(year, month, day)) return false;
     *out = (double)days_of(year, month, day) * 86400;
     return true;
 }
@@ -60,13 +98,25 @@ static bool read_fraction(double *seconds, const char **at, const char *end) {
     return true;
 }
 
+/* " PM", or nothing; false for hours that halves of a day do not have. */
+static bool read_half(double *seconds, int64_t hours, const char **at, const char *end) {
+    const char *from = *at;
+    sign(&from, end, ' ');
+    bool before = end - from >= 2 && pace_strncasecmp(from, "am", 2) == 0;
+    bool after = end - from >= 2 && pace_strncasecmp(from, "pm", 2) == 0;
+    if ((!before && !after) || (end - from > 2 && from[2] != ' ')) return true;
+    *at = from + 2;
+    *seconds += 3600 * ((after ? 12 : 0) - (hours == 12 ? 12 : 0));
+    return hours >= 1 && hours <= 12;
+}
+
 static bool read_clock(double *out, const char **at, const char *end) {
     int64_t hours, minutes, seconds = 0;
     if (!digits(&hours, at, end, 2) || !sign(at, end, ':') || !digits(&minutes, at, end, 2)) return false;
     if (sign(at, end, ':') && !digits(&seconds, at, end, 2)) return false;
     if (hours > 24 || minutes > 59 || seconds > 60) return false;
     *out = (double)(hours * 3600 + minutes * 60 + seconds);
-    return read_fraction(out, at, end);
+    return read_fraction(out, at, end) && read_half(out, hours, at, end);
 }
 
 /* "Z", "+08:00", "-0730", "+08", a name, or nothing. */
@@ -100,17 +150,38 @@ static bool read_seconds(double *out, pace_usage_text text) {
     return true;
 }
 
-bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_yaml_node *zones) {
-    *zoned = true;
+/* A date, a clock, and `*rest`. */
+static bool read_moment(double *out, pace_usage_text *rest, pace_usage_text text, pace_date_order dates) {
     const char *at = text.data, *end = at + text.length;
-    double date, clock = 0, zone;
-    if (text.length < 8 || !read_date(&date, &at, end)) return read_seconds(out, text);
+    double date, clock = 0;
+    if (text.length < 8 || !read_date(&date, &at, end, dates)) return false;
     if (at < end && (*at == 'T' || *at == ' ') && at++ && !read_clock(&clock, &at, end)) return false;
-    pace_usage_text rest = pace_usage_trim((pace_usage_text){at, (size_t)(end - at)});
-    if (!read_zone(&zone, rest, zones)) return false;
-    *zoned = rest.length > 0;
-    *out = date + clock - zone;
+    *rest = pace_usage_trim((pace_usage_text){at, (size_t)(end - at)});
+    *out = date + clock;
     return true;
+}
+
+bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_usage_times *times) {
+    pace_usage_text rest;
+    double moment, zone;
+    *zoned = true;
+    if (!read_moment(&moment, &rest, text, times->dates)) return read_seconds(out, text);
+    if (!read_zone(&zone, rest, times->zones)) return false;
+    *zoned = rest.length > 0;
+    *out = moment - zone;
+    return true;
+}
+
+const char *pace_usage_time_wanted(pace_usage_text text) {
+    pace_usage_text rest;
+    double moment;
+    bool either = !read_moment(&moment, &rest, text, PACE_DATES_UNSAID);
+    if (either && (read_moment(&moment, &rest, text, PACE_DATES_DAY_FIRST) ||
+                   read_moment(&moment, &rest, text, PACE_DATES_MONTH_FIRST)))
+        return "a date of one meaning (--dates month-first or --dates day-first says which)";
+    if (!either && rest.length > 0)
+        return "a time with its zone in hours, such as +01:00, or with a zone that is known";
+    return "a time such as 2023-03-01T00:18:22";
 }
 
 bool pace_usage_zone(double *out, pace_usage_text text) { return text.length && read_zone(out, text, NULL); }

@@ -10,10 +10,26 @@ pace_usage_text pace_usage_trim(pace_usage_text text);
 /** Any number and nothing else. */
 bool pace_usage_number(double *out, pace_usage_text text);
 
-/** "2023-03-01 00:18:22+08:00", "2017/10/07T01:12:09.5Z", "2017-10-07 01:12:09 PDT" in seconds since 1970, or plain
- * seconds; numbers too large for seconds are milli-, micro- or nanoseconds. `zones` (may be NULL) has the hours of
- * zones by name. `*zoned`: it has a zone, or is a plain number; without one it counts as UTC. */
-bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_yaml_node *zones);
+/** A whole number, which may have its thousands apart: "1,024". */
+bool pace_usage_count(double *out, pace_usage_text text);
+
+/* Which number of a date such as 03/04/2026 comes first. */
+typedef enum { PACE_DATES_UNSAID, PACE_DATES_MONTH_FIRST, PACE_DATES_DAY_FIRST } pace_date_order;
+extern const char *const pace_date_order_names[]; /* "month-first", "day-first"; of the first none */
+
+/* How a source writes times. */
+typedef struct {
+    const pace_yaml_node *zones; /* hours of zones by name; may be NULL */
+    pace_date_order dates;
+} pace_usage_times;
+
+/** "2023-03-01 00:18:22+08:00", "2017/10/07T01:12:09.5Z", "2017-10-07 01:12:09 PDT", "29.03.2026 14:00",
+ * "03/29/2026 2:00 PM" in seconds since 1970, or plain seconds; numbers too large for seconds are milli-, micro- or
+ * nanoseconds. False for none, and for a date that may be of either order where none is said. `*zoned`: it has a zone,
+ * or is a plain number; without one it counts as UTC. */
+bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_usage_times *times);
+/** What pace_usage_time() expected of a text that it refused. */
+const char *pace_usage_time_wanted(pace_usage_text text);
 
 /** "+08:00", "-0730", "Z": in seconds east of UTC. */
 bool pace_usage_zone(double *out, pace_usage_text text);

@@ -23,6 +23,13 @@ TEST(times_are_those_of_the_calendar) {
                 {"1772355600", 1772355600, true},
                 {"1772355600500", 1772355600.5, true},
                 {"2023/03/01 00:18:22.5", 1677629902.5, false},
+                {"03/29/2026 01:00:00", 1774746000, false},
+                {"29/03/2026 01:00:00", 1774746000, false},
+                {"29.03.2026 01:00", 1774746000, false},
+                {"4.3.2026", 1772582400, false},
+                {"05/05/2026", 1777939200, false},
+                {"3/29/2026 1:00:00 PM +02:00", 1774782000, true},
+                {"3/29/2026 12:30 am", 1774744200, false},
                 {"12.5", 12.5, true}};
     static const char *const bad[] = {"",
                                       "Unknown",
@@ -35,17 +42,45 @@ TEST(times_are_those_of_the_calendar) {
                                       "26-01-01T00",
                                       "2026-01/01",
                                       "-",
-                                      "2026-01-01T00:00:00 CET"};
+                                      "2026-01-01T00:00:00 CET",
+                                      "2026-02-29",
+                                      "03/04/2026 01:00:00",
+                                      "03/29/26 01:00:00",
+                                      "13/29/2026",
+                                      "03/29/2026 13:00 PM"};
+    static const pace_usage_times unsaid = {NULL, PACE_DATES_UNSAID};
     double seconds;
     bool zoned;
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_true(pace_usage_time(&seconds, &zoned, text(good[i].text), NULL));
+        assert_true(pace_usage_time(&seconds, &zoned, text(good[i].text), &unsaid));
         assert_true(seconds == good[i].seconds);
         assert_int_equal(zoned, good[i].zoned);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(pace_usage_time(&seconds, &zoned, text(bad[i]), NULL));
+        assert_false(pace_usage_time(&seconds, &zoned, text(bad[i]), &unsaid));
+}
+
+TEST(dates_of_either_order_need_a_word) {
+    static const pace_usage_times month = {NULL, PACE_DATES_MONTH_FIRST}, day = {NULL, PACE_DATES_DAY_FIRST};
+    double seconds;
+    bool zoned;
+    (void)state;
+    assert_true(pace_usage_time(&seconds, &zoned, text("03/04/2026"), &month) && seconds == 1772582400);
+    assert_true(pace_usage_time(&seconds, &zoned, text("03/04/2026"), &day) && seconds == 1775174400);
+    assert_false(pace_usage_time(&seconds, &zoned, text("29/03/2026"), &month));
+    assert_true(strstr(pace_usage_time_wanted(text("03/04/2026 10:00")), "month-first") != NULL);
+    assert_true(strstr(pace_usage_time_wanted(text("2026-03-04 10:00 CST")), "zone") != NULL);
+    assert_true(strstr(pace_usage_time_wanted(text("tomorrow")), "such as") != NULL);
+}
+
+TEST(counts_may_have_thousands_apart) {
+    double count;
+    (void)state;
+    assert_true(pace_usage_count(&count, text("1,024")) && count == 1024);
+    assert_true(pace_usage_count(&count, text("12,345,678")) && count == 12345678);
+    static const char *const bad[] = {"1,02", "1,0244", "1,024.5", ",024", "1024,1", "", "1,"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(pace_usage_count(&count, text(bad[i])));
 }
 
 TEST(durations_have_days_hours_and_minutes) {
