@@ -3,6 +3,7 @@
 #include "ask/rows/exchange_stack.h"
 
 #include <math.h>
+#include <string.h>
 
 /* A count of an option; 0 = not given. */
 static pace_status read_count(uint32_t *out, const char *option, double value) {
@@ -20,6 +21,25 @@ static pace_status read_stragglers(pace_simulation_asked *a, const pace_words *w
     for (uint32_t r = 0; r <= ranks; r++) a->slowness[r] = 1;
     for (size_t i = 0; i < words->count; i++) PACE_TRY(pace_read_straggler(a->slowness, ranks, words->items[i]));
     q->slowness = a->slowness;
+    return PACE_OK;
+}
+
+/* With no rank slow, and with all as slow as the slowest; the switch is as fast as it is. */
+static pace_status open_others(pace_simulation_asked *a) {
+    uint32_t ranks = a->simulation.question.ranks;
+    pace_simulation_question even = a->question, all_slow = a->question;
+    even.slowness = NULL;
+    PACE_TRY(pace_simulation_open(&a->even, &a->machine, &even));
+    a->even_open = true;
+    double slowest = a->slowness[0];
+    a->all_slowness = pace_alloc((size_t)ranks + 1, sizeof *a->all_slowness);
+    if (!a->all_slowness) return PACE_E_MEMORY;
+    for (uint32_t r = 1; r < ranks; r++) slowest = fmax(slowest, a->slowness[r]);
+    for (uint32_t r = 0; r < ranks; r++) a->all_slowness[r] = slowest;
+    a->all_slowness[ranks] = 1;
+    all_slow.slowness = a->all_slowness;
+    PACE_TRY(pace_simulation_open(&a->all_slow, &a->machine, &all_slow));
+    a->all_slow_open = true;
     return PACE_OK;
 }
 
@@ -75,19 +95,15 @@ pace_status pace_simulation_ask(pace_simulation_asked *a, const pace_simulate_op
     PACE_TRY(pace_doubts_load(&a->doubts, options->context->catalog));
     PACE_TRY(pace_simulation_open(&a->simulation, &a->machine, q));
     a->open = true;
-    if (!a->slowness) return PACE_OK;
-    pace_simulation_question even = *q;
-    even.slowness = NULL;
-    PACE_TRY(pace_simulation_open(&a->even, &a->machine, &even));
-    a->even_open = true;
-    return PACE_OK;
+    return a->slowness ? open_others(a) : PACE_OK;
 }
 
 void pace_simulation_asked_free(pace_simulation_asked *a) {
     if (a->open) pace_simulation_close(&a->simulation);
     if (a->even_open) pace_simulation_close(&a->even);
+    if (a->all_slow_open) pace_simulation_close(&a->all_slow);
     PACE_VEC_FREE(&a->sizes, &a->background);
-    pace_free(a->slowness);
+    PACE_FREE(a->slowness, a->all_slowness);
 }
 
 /* Ranks within a node are as sure as a node, however many nodes there are besides. */
@@ -106,7 +122,20 @@ static pace_status run_on(pace_simulation_answer *out, pace_library_run *run, co
 
 pace_status pace_simulation_asked_run(pace_simulation_answer *out, pace_library_run *run,
                                       const pace_simulation_asked *a, double bytes, pace_flow_log *log) {
-    return run_on(out, run, a, &a->simulation, bytes, log);
+    pace_library_run other;
+    PACE_TRY(run_on(out, run, a, &a->simulation, bytes, log));
+    if (!a->all_slow_open) return PACE_OK;
+    pace_simulation_answer all, some = *out;
+    PACE_TRY(run_on(&all, &other, a, &a->all_slow, bytes, NULL));
+    if (!(all.time_s < some.time_s)) return PACE_OK;
+    if (log) {
+        size_t limit = log->limit;
+        pace_flow_log_free(log);
+        *log = (pace_flow_log){.limit = limit};
+    }
+    PACE_TRY(run_on(out, run, a, &a->all_slow, bytes, log));
+    memcpy(out->bottleneck, some.bottleneck, sizeof out->bottleneck); /* of a rank that is slow by itself */
+    return PACE_OK;
 }
 
 const char *pace_simulation_why_apart(const pace_simulation_asked *a, const pace_simulation_answer *given) {

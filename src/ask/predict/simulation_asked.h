@@ -8,12 +8,12 @@
 typedef struct {
     pace_machine machine;
     pace_simulation simulation;
-    pace_simulation even; /* the same with no rank slow, where some are */
+    pace_simulation even, all_slow; /* where some ranks are slow: the same with none; with all as slow as the slowest */
     pace_simulation_question question;
-    double *slowness;
+    double *slowness, *all_slowness;
     pace_backgrounds background;
     pace_sizes sizes;
-    bool open, even_open;
+    bool open, even_open, all_slow_open;
     bool by_library; /* its choice is simulated, of every size */
     pace_exchange library;
     const char *collective; /* as asked for; NULL = none was named */
@@ -27,7 +27,8 @@ void pace_simulation_asked_free(pace_simulation_asked *asked);
 /** A simulated time with its spread. */
 pace_estimate pace_simulation_estimate(const pace_simulation_asked *asked, const pace_simulation_answer *given);
 
-/** A size simulated: of a library's choice, or by the textbook's; `run` says which way, "" without a library. */
+/** A size simulated: of a library's choice, or by the textbook's; `run` says which way, "" without a library. Slow ranks
+ * cost no more than if all were as slow as the slowest: others may keep its pace. */
 pace_status pace_simulation_asked_run(pace_simulation_answer *out, pace_library_run *run,
                                       const pace_simulation_asked *asked, double bytes,
                                       pace_flow_log *log) PACE_MUST_CHECK;
