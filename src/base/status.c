@@ -10,6 +10,20 @@ const char *pace_message(void) { return message; }
 
 const char *pace_message_marked(void) { return marked; }
 
+const char *pace_message_in_answer(void) {
+    static _Thread_local char said[sizeof marked];
+    size_t used = 0;
+    bool name = false;
+    for (const char *c = marked; *c && used + 2 < sizeof said; c++) {
+        bool begins = *c == *PACE_FIELD;
+        name = begins || (name && ((*c >= 'a' && *c <= 'z') || *c == '_'));
+        if (begins) said[used++] = '-';
+        said[used++] = begins || (name && *c == '_') ? '-' : *c;
+    }
+    said[used] = '\0';
+    return said;
+}
+
 const char *pace_version(void) { return PACE_VERSION; }
 
 static void keep(const char *text) {

@@ -25,6 +25,9 @@
 /** This thread's message with the marks. */
 const char *pace_message_marked(void);
 
+/** This thread's message as an answer holds it, with the marked names as options ("--on"); good until the next call. */
+const char *pace_message_in_answer(void);
+
 /** Sets this thread's message and returns `status`, so that `return pace_fail(…)` is one line. */
 pace_status pace_fail(pace_status status, const char *format, ...) PACE_PRINTF(2, 3);
 

@@ -163,7 +163,7 @@ static pace_status visit(void *context, const pace_config *config) {
                                                                  solution.plan.device_bytes, s->found->doubts);
     if (s->may_offload) s->on_device = solution.plan.memory;
     if (status == PACE_OK) return keep(s, config, &solution);
-    return status == PACE_E_MEMORY ? status : pace_plan_refuse(s->found, pace_message());
+    return status == PACE_E_MEMORY ? status : pace_plan_refuse(s->found, pace_message_in_answer());
 }
 
 /* Of equal times the one that splits the model less, then needs less memory. */

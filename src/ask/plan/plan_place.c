@@ -248,7 +248,7 @@ static pace_status answer_choice(pace_plan_place *p, const pace_plan_candidate *
     pace_plan_choice choice;
     pace_status status = solve_choice(&choice, p, candidate, tokens);
     if (status == PACE_OK) return PACE_PUSH(&p->choices, choice);
-    return status == PACE_E_MEMORY ? status : pace_plan_refuse(&p->found, pace_message());
+    return status == PACE_E_MEMORY ? status : pace_plan_refuse(&p->found, pace_message_in_answer());
 }
 
 static double chunks_of(const pace_plan_choice *one) { return one->candidate.config.pp * one->candidate.config.vpp; }

@@ -97,7 +97,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     if (beyond) snprintf(out->beyond, sizeof out->beyond, "%s", beyond);
     out->unit = measured ? rows->unit : fitted ? e->fit.unit : "s";
     pace_row_answer_time(out, measured ? rows->unit_s : fitted ? e->fit.unit_s : 1);
-    snprintf(out->status, sizeof out->status, "%s", out->known ? "ok" : pace_message());
+    snprintf(out->status, sizeof out->status, "%s", out->known ? "ok" : pace_message_in_answer());
     out->unfitted = out->known && *e->asker.unfitted;
     if (out->unfitted) snprintf(out->status, sizeof out->status, "ok, the fit is not used: %s", e->asker.unfitted);
     if (out->known && e->asker.took_on)

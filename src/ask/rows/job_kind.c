@@ -95,7 +95,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     const char *fault = rows->faults.items[question];
     double part_s[PACE_JOB_PARTS];
     pace_job_setting setting;
-    if (!fault && pace_job_rows_parts(part_s, &setting, rows, question, &j->fitted) != PACE_OK) fault = pace_message();
+    if (!fault && pace_job_rows_parts(part_s, &setting, rows, question, &j->fitted) != PACE_OK)
+        fault = pace_message_in_answer();
     out->known = !fault;
     out->unit = rows->unit;
     for (int c = 0; c < PACE_JOB_COMPONENTS; c++) out->cells[c].number = NAN;

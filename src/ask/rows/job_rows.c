@@ -128,7 +128,7 @@ static pace_status place_row(pace_job_rows *rows, size_t row, const pace_job_cat
     pace_status status = *text ? find_machine(&machine, rows, text, catalog) : PACE_OK;
     if (status == PACE_E_MEMORY) return status;
     if (status != PACE_OK && !rows->faults.items[row]) {
-        const char *why = pace_message();
+        const char *why = pace_message_in_answer();
         if (!(rows->faults.items[row] = pace_copy_text(why, strlen(why)))) return PACE_E_MEMORY;
     }
     return PACE_PUSH(&rows->machine_of, machine);

@@ -134,7 +134,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     const char *status = row->status;
     if (pace_kernel_row_can_ask(row)) {
         out->known = price(&out->time_s, k, rows, row) == PACE_OK;
-        if (!out->known) status = pace_message();
+        if (!out->known) status = pace_message_in_answer();
         else if (!*status) status = "ok";
     }
     const char *beyond = out->known && *k->fit_unit ? pace_kernel_row_beyond(k->cost, rows, row) : NULL;

@@ -46,7 +46,7 @@ static pace_status load_fit(void *state, const char *path) {
 /* A batch that the row does not say; why there is none, it says. */
 static void complete(pace_scaling_row *row, pace_scaling_asked *asked) {
     if (pace_scaling_complete(row, asked) != PACE_OK)
-        pace_snprintf(row->status, sizeof row->status, "%s", pace_message());
+        pace_snprintf(row->status, sizeof row->status, "%s", pace_message_in_answer());
 }
 
 static pace_status read_table(void *state, pace_input *input) {
@@ -95,7 +95,8 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     double slow = pace_estimate_high(out->time_s), fast = pace_estimate_low(out->time_s);
     double times[] = {out->time_s.median, seconds ? fast : slow, seconds ? slow : fast};
     for (int i = 0; i < 3; i++) out->values[i] = pace_scaling_measure(rows, row, times[i]);
-    if (!out->known) snprintf(out->status, sizeof out->status, "%s", *row->status ? row->status : pace_message());
+    if (!out->known)
+        snprintf(out->status, sizeof out->status, "%s", *row->status ? row->status : pace_message_in_answer());
     else say_how(out, &s->asked, row);
     if (out->known && s->asked.beyond) pace_snprintf(out->beyond, sizeof out->beyond, "%s", s->asked.beyond);
     out->batch_assumed = out->known && row->batch_assumed;

@@ -100,7 +100,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     if (out->known) {
         set_values(out, row, silent ? s->fit.unit_s : row->unit_s);
         set_status(out, row, &answer);
-    } else snprintf(out->status, sizeof out->status, "%s", row->model ? pace_message() : row->status);
+    } else snprintf(out->status, sizeof out->status, "%s", row->model ? pace_message_in_answer() : row->status);
 }
 
 static pace_status advise(char *out, size_t size, void *state, size_t table, size_t question) {

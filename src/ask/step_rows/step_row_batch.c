@@ -63,7 +63,7 @@ static bool choose(pace_step_row *out, pace_step_reader *r, double times) {
     double most = things->frameworks.micro_batch_most;
     if (!open_pricer(things) ||
         pace_step_choose_batch(&config->micro_batch, &things->pricer, &asked, most) != PACE_OK) {
-        pace_step_note(out, "%.140s", pace_message());
+        pace_step_note(out, "%.140s", pace_message_in_answer());
         return false;
     }
     config->global_batch = config->micro_batch * config->dp * (times > 0 ? times : pace_step_usual_rounds(config));
@@ -116,6 +116,6 @@ bool pace_step_row_batches(pace_step_row *out, pace_step_reader *r, size_t row) 
     else if (!choose(out, r, s.times)) return false;
     out->tokens = config->global_batch * pace_model_sequence(out->model, config) / out->ranks;
     if (pace_config_check(config) == PACE_OK && pace_model_check_parallel(out->model, config) == PACE_OK) return true;
-    pace_step_note(out, "%.140s", pace_message());
+    pace_step_note(out, "%.140s", pace_message_in_answer());
     return false;
 }

@@ -77,7 +77,7 @@ static pace_status load(pace_step_model **out, pace_step_things *things, const c
     pace_step_model *one;
     PACE_TRY(add(&one, things, key));
     if (pace_model_load(&one->model, things->devices.documents, name, with->items, with->count) != PACE_OK)
-        snprintf(one->failed, sizeof one->failed, "%.150s", pace_message());
+        snprintf(one->failed, sizeof one->failed, "%.150s", pace_message_in_answer());
     *out = one;
     return PACE_OK;
 }
@@ -285,7 +285,7 @@ static void note_unused_sizes(pace_step_row *out, const pace_step_reader *r, siz
 static bool take(pace_step_model **model, pace_step_row *out, pace_step_reader *r, const char *name,
                  const settings *with) {
     if (load(model, r->things, name, with) == PACE_OK) return true;
-    pace_step_note(out, "%.100s", pace_message());
+    pace_step_note(out, "%.100s", pace_message_in_answer());
     return false;
 }
 
@@ -299,7 +299,7 @@ static pace_status adapted_of(pace_step_model **out, pace_step_things *things, c
     if (*out) return PACE_OK;
     PACE_TRY(add(out, things, key));
     if (pace_model_adapt(&(*out)->model, row->model, &row->config) != PACE_OK)
-        snprintf((*out)->failed, sizeof(*out)->failed, "%.150s", pace_message());
+        snprintf((*out)->failed, sizeof(*out)->failed, "%.150s", pace_message_in_answer());
     return PACE_OK;
 }
 
@@ -308,7 +308,7 @@ bool pace_step_row_adapt(pace_step_row *out, pace_step_reader *r) {
     if (!(out->config.lora > 0)) return true;
     bool known = adapted_of(&model, r->things, out) == PACE_OK;
     if (!known || *model->failed) {
-        pace_step_note(out, "%.140s", known ? model->failed : pace_message());
+        pace_step_note(out, "%.140s", known ? model->failed : pace_message_in_answer());
         return false;
     }
     out->model = &model->model;

@@ -208,7 +208,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
         snprintf(out->failed, sizeof out->failed, "%s: nothing joins its nodes", machine.name);
     else if (pace_exchange_open(&out->exchange, r->things->devices.documents, &machine, PACE_LIBRARY_AUTO, NULL) !=
              PACE_OK)
-        snprintf(out->failed, sizeof out->failed, "%.150s", pace_message());
+        snprintf(out->failed, sizeof out->failed, "%.150s", pace_message_in_answer());
 }
 
 /* What the row says of its nodes and is not understood. */
@@ -264,7 +264,7 @@ bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
             PACE_PUSH(&r->things->places, place) != PACE_OK) {
             if (place) pace_free(place->key);
             pace_free(place);
-            pace_step_note(out, "%.60s", pace_message());
+            pace_step_note(out, "%.60s", pace_message_in_answer());
             return false;
         }
         fill(place, r, row, out->device, out->ranks);
