@@ -158,7 +158,7 @@ dgx-h100,allreduce,1,8,1048576,gloo,
 dgx-h100,allreduce,1,8,1048576,Open MPI 4.1,
 """)
 said = [row["status"] for row in csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", others)[1]))]
-refused = [f"library {library}: closed forms are of nccl, rccl and textbook: expected fit with curves of it" for library in ("gloo", "openmpi")]
+refused = [f"library {library}: closed forms are of nccl, rccl and textbook: expected --fit with curves of it" for library in ("gloo", "openmpi")]
 expect(said == ["ok; no effect: backend fancy", "ok", "ok", 'channels: expected a whole number from 1, found "many"', *refused], said)
 document = json.loads(run("predict", "--kind", "exchange", "--rows", others, "-f", "json")[1])
 expect([w["text"].split(":")[0] for w in document["warnings"] if w["code"] == "cell_idle"] == ["1 of 6 rows (1) have cells without effect"], document["warnings"])
@@ -304,6 +304,13 @@ expect(code == 0 and [(c["collective"], c["ranks"], c["nodes"], c["sizes"]) for 
        [("allreduce", 4, 1, len(SIZES)), ("allgather", 8, 2, len(SIZES))], "two runs in a file", out, err)
 code, out, err = run("fit", "--kind", "exchange", put("all_reduce_large.log", nccl_text(1024, 128)), "--format", "json")
 expect(code == 0 and [(c["ranks"], c["nodes"]) for c in json.loads(out)["curves"]] == [(1024, 128)], "128 hosts", out, err)
+# A log says the element's type and NCCL's version, of each run its own: as the tests' head has it, or as NCCL prints it.
+typed = nccl_text(8).replace(" float ", " half ")
+logs = ("# nccl-tests version 2.13.8 nccl-headers=22203 nccl-library=22203\n" + typed
+        + typed.replace("#       size", "NCCL version 2.18.3+cuda12.2\n#       size") + nccl_text(8))
+code, out, err = run("fit", "--kind", "exchange", put("all_reduce_typed.log", logs), "--format", "json")
+expect(code == 0 and sorted((c["variant"] or "", c["element_bytes"]) for c in json.loads(out)["curves"]) ==
+       [("", 4), ("nccl 2.18.3", 2), ("nccl 2.22.3", 2)], "type and version", out, err)
 # Which collective ran on how many ranks follows from the two bandwidths (nccl-tests, PERFORMANCE.md); runs that knew nothing of each other.
 for text, word in ((nccl_text(8, 1, 1), "times algbw; for allreduce on 8 ranks it would be 1.75"),
                    ("#  Rank  0 Group  0 Pid 1 on n1 device  0 [0x1b] A GPU\n" * 8 + nccl_text(8).split("GPU\n")[-1], "without MPI")):

@@ -24,7 +24,8 @@ typedef struct {
     pace_names hosts;
     pace_device_catalog devices;
     const pace_device
-        *device; /* of the run's ranks, as far as the catalogue knows it; NULL = not said, or of several */
+        *device;      /* of the run's ranks, as far as the catalogue knows it; NULL = not said, or of several */
+    size_t versioned; /* rows that stood before the version was said */
     unsigned line;
     int before;                  /* words that whoever collected the lines put before each: a pod, a time */
     const pace_machine *machine; /* may be NULL */
@@ -44,6 +45,47 @@ pace_log_kind pace_log_kind_of(const char *text) {
         if (algbw && (size_t)(algbw - hash) < length && !table) return PACE_LOG_NCCL_TEXT;
     }
     return PACE_LOG_NONE;
+}
+
+double pace_element_word_bytes(const char *dtype) {
+    static const struct {
+        const char *word;
+        double bytes;
+    } table[] = {{"", 4},      {"float", 4},  {"float32", 4},  {"fp32", 4},   {"half", 2},    {"float16", 2},
+                 {"fp16", 2},  {"bf16", 2},   {"bfloat16", 2}, {"int8", 1},   {"uint8", 1},   {"char", 1},
+                 {"byte", 1},  {"fp8", 1},    {"float8", 1},   {"double", 8}, {"float64", 8}, {"fp64", 8},
+                 {"int32", 4}, {"uint32", 4}, {"int", 4},      {"int64", 8},  {"uint64", 8},  {"tf32", 4},
+                 {"f16", 2},   {"f32", 4},    {"f64", 8},      {"i8", 1},     {"u8", 1},      {"i32", 4},
+                 {"i64", 8},   {"na", 4},     {"n/a", 4},      {"none", 4},   {"-", 4}};
+    if (pace_strncasecmp(dtype, "torch.", 6) == 0) dtype += 6;
+    if (pace_strncasecmp(dtype, "nccl", 4) == 0) dtype += 4;
+    if (pace_strncasecmp(dtype, "f8", 2) == 0 || pace_strncasecmp(dtype, "fp8_", 4) == 0 ||
+        pace_strncasecmp(dtype, "float8_", 7) == 0)
+        return 1;
+    for (size_t i = 0; i < PACE_COUNT(table); i++)
+        if (pace_strcasecmp(table[i].word, dtype) == 0) return table[i].bytes;
+    return 0;
+}
+
+/* "NCCL version 2.22.3+cuda12.5", or "nccl-library=22203" of the tests' own head. */
+static void note_version(log_reader *r, const char *line) {
+    const char *said = strstr(line, "NCCL version "), *code = strstr(line, "nccl-library=");
+    double number;
+    if (said || code) r->versioned = r->rows->rows.count;
+    if (said && (said == line || said[-1] != 'R')) {
+        said += strlen("NCCL version ");
+        snprintf(r->common.variant, sizeof r->common.variant, "nccl %.*s", (int)strspn(said, "0123456789."), said);
+    } else if (code && pace_decimal_read(&number, code + strlen("nccl-library="), line + strlen(line)) &&
+               number >= 2000 && number < 1e6) {
+        int n = (int)number, major = n < 10000 ? 1000 : 10000; /* NCCL_VERSION of nccl.h, before 2.9 and since */
+        snprintf(r->common.variant, sizeof r->common.variant, "nccl %d.%d.%d", n / major, n % major / 100, n % 100);
+    }
+}
+
+/* Sums of halves take other ways than those of floats; where nothing is summed, bytes are bytes. */
+static void take_type(log_reader *r, const char *type) {
+    bool adds = pace_collective_rows[r->common.collective].adds;
+    r->common.element_bytes = adds ? (int)pace_element_word_bytes(type) : 0;
 }
 
 /* "all_reduce_perf" in a text that runs or names one of nccl-tests' programs. */
@@ -123,6 +165,7 @@ static int split(char *line, char **words) {
 static pace_status begin_run(log_reader *r, char **words, int count) {
     pace_names_free(&r->hosts);
     PACE_TRY(pace_names_init(&r->hosts));
+    if (r->versioned != r->rows->rows.count) *r->common.variant = '\0'; /* of the run before */
     r->settled = false;
     r->device = NULL;
     r->ranks = r->per_thread = r->threads = 0;
@@ -184,6 +227,7 @@ static pace_status take_nccl(log_reader *r, char **words, int count) {
     if (!r->settled) PACE_TRY(settle(r));
     if (pace_csv_number(&algorithm, words[count - 7]) && pace_csv_number(&bus, words[count - 6]))
         PACE_TRY(check_bus(r, algorithm, bus));
+    take_type(r, words[2]);
     return bytes > 0 ? add(r, bytes, time_us) : PACE_OK;
 }
 
@@ -261,6 +305,7 @@ static pace_status each_line(log_reader *r, const char *text, take_fn take) {
         r->line++;
         if (!r->defaults->collective && take == take_nccl)
             r->knows_collective |= names_program(&r->common.collective, line);
+        if (take == take_nccl) note_version(r, line);
         int count = split(without_rank(line), words), before = words_before(words, count);
         if (before) r->before = before;
         before = count > r->before && strcmp(words[0], "#") != 0 ? r->before : 0;
@@ -316,6 +361,7 @@ static pace_status read_json(log_reader *r, const char *text, size_t length) {
         PACE_TRY_GOTO(pace_yaml_number(&bytes, yaml, size), done);
         PACE_TRY_GOTO(pace_yaml_number(&time_us, yaml, time), done);
         r->line = (unsigned)i + 1;
+        if (pace_yaml_text_of(row, "type")) take_type(r, pace_yaml_text_of(row, "type"));
         if (bytes > 0) PACE_TRY_GOTO(add(r, bytes, time_us), done);
     }
 done:

@@ -11,3 +11,7 @@ pace_log_kind pace_log_kind_of(const char *text);
 /** Adds the log's rows; `text` ends with NUL and may be changed. */
 pace_status pace_log_read(pace_exchange_rows *rows, pace_catalog *catalog, pace_log_kind kind, char *text,
                           size_t length, const pace_exchange_defaults *defaults) PACE_MUST_CHECK;
+
+/** Bytes of an element of a type by its word ("float", "torch.float16", "ncclFloat16", "fp8_e4m3"); none is 4. 0 = not
+ * known. */
+double pace_element_word_bytes(const char *dtype);
