@@ -15,14 +15,16 @@ from checks import SOURCE, expect, expect_line, finish, run
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
 
 
-def trace(folder, name, steps, work=None, rank=None, jitter=0.0, gap=0, compiled=False, seed=1, world=2):
-    """Steps of two modules. `work` = microseconds of the gemm, the norm and the backward gemm; the device never waits but for `gap`."""
+def trace(folder, name, steps, work=None, rank=None, jitter=0.0, gap=0, compiled=False, seed=1, world=2, later=None):
+    """Steps of two modules. `work` = microseconds of the gemm, the norm and the backward gemm, `later` those of the second half; the device never
+    waits but for `gap`."""
     chance = random.Random(seed)
-    work = {"gemm": 1000, "norm": 500, "backward": 2000, **(work or {})}
+    first = {"gemm": 1000, "norm": 500, "backward": 2000, **(work or {})}
     host, device = {"ph": "X", "pid": 1, "tid": 1}, {"ph": "X", "pid": 0, "tid": 7, "cat": "kernel"}
     events, at, number, sequence = [], 1000.0, 0, 0
     for step in range(steps):
         begin, parts = at, []
+        work = {**first, **(later or {})} if 2 * step >= steps else first
         for module, operator, kernel, length in (("Net_0/Linear_0", "aten::mm", "ampere_sgemm_64x64", work["gemm"]),
                                                  ("Net_0/Norm_0", "aten::native_layer_norm", "layer_norm_kernel", work["norm"]),
                                                  (None, "aten::mm", "ampere_sgemm_64x64", work["backward"])):
@@ -113,6 +115,20 @@ def test_limit(folder):
     expect("significant" in suite.find("testcase/failure").get("message"), xml.tostring(suite))
     suite = xml.fromstring(run("compare", before, after, "--fail-on", "+50%", "--format", "junit")[1]).find("testsuite")
     expect(suite.get("failures") == "0" and suite.find("testcase/failure") is None, suite.attrib)
+
+
+def test_levels(folder):
+    """Steps that take longer from one on miss a limit, though half of them are as before; a change that both sides have alike does not."""
+    even = trace(folder, "even.json", 21, jitter=0.01, seed=5)
+    slows, again = (trace(folder, f"slows{seed}.json", 21, jitter=0.01, seed=seed, later={"backward": 3000}) for seed in (6, 7))
+    answer = compare(even, slows, "--fail-on", "+20%", wanted=1)
+    expect(answer["checks"][0]["holds"] == "no" and "levels" in answer["checks"][0]["found"], answer["checks"])
+    expect(any("change within B" in line and "+28" in line for line in answer["summary"]), answer["summary"])
+    compare(even, slows, "--fail-on", "+35%")
+    compare(slows, slows, "--fail-on", "+0%")
+    compare(slows, again, "--fail-on", "+5%")
+    answer = compare(slows, trace(folder, "slow.json", 21, {"backward": 3000}, jitter=0.01, seed=8), "--fail-on", "+5%", wanted=1)
+    compare(slows, even, "--fail-on", "+5%")
 
 
 def test_ranks(folder):

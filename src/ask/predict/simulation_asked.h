@@ -8,7 +8,8 @@
 typedef struct {
     pace_machine machine;
     pace_simulation simulation;
-    pace_simulation even, all_slow; /* where some ranks are slow: the same with none; with all as slow as the slowest */
+    /* where some ranks are slow: the same with none; with all as slow as the slowest */
+    pace_simulation even, all_slow;
     pace_simulation_question question;
     double *slowness, *all_slowness;
     pace_backgrounds background;
@@ -27,8 +28,8 @@ void pace_simulation_asked_free(pace_simulation_asked *asked);
 /** A simulated time with its spread. */
 pace_estimate pace_simulation_estimate(const pace_simulation_asked *asked, const pace_simulation_answer *given);
 
-/** A size simulated: of a library's choice, or by the textbook's; `run` says which way, "" without a library. Slow ranks
- * cost no more than if all were as slow as the slowest: others may keep its pace. */
+/** A size simulated: of a library's choice, or by the textbook's; `run` says which way, "" without a library. Slow
+ * ranks cost no more than if all were as slow as the slowest: others may keep its pace. */
 pace_status pace_simulation_asked_run(pace_simulation_answer *out, pace_library_run *run,
                                       const pace_simulation_asked *asked, double bytes,
                                       pace_flow_log *log) PACE_MUST_CHECK;

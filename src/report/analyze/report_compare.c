@@ -275,20 +275,41 @@ static void put_pairs(pace_node *root, const pace_table *declared, const pace_op
 
 /* --- the limit ---------------------------------------------------------------------------------------------------- */
 
-/* Longer by more than the limit, unless steps of one kind differ as much. */
+/* Where steps of a side have two levels: how much longer B takes in the worse case. Two sides of two levels each are
+ * compared level by level. NAN = both have one, or what ranks do themselves is compared. */
+static double worst_ratio(const pace_step_change *change) {
+    const pace_step_shift *a = &change->a.shift, *b = &change->b.shift;
+    if ((!a->found && !b->found) || change->own) return NAN;
+    double a_first = a->found ? (double)a->before_ns : (double)pace_compared_ns(&change->a);
+    double b_first = b->found ? (double)b->before_ns : (double)pace_compared_ns(&change->b);
+    double a_last = a->found ? (double)a->after_ns : a_first, b_last = b->found ? (double)b->after_ns : b_first;
+    if (a->found && b->found) return fmax(b_first / a_first, b_last / a_last);
+    return fmax(b_first, b_last) / fmin(a_first, a_last);
+}
+
+/* Longer by more than the limit, unless steps of one kind differ as much; or in the worse of two levels. */
 static void put_check(pace_node *root, size_t *missed, const pace_step_change *change, double limit) {
-    char name[64], text[192];
+    char name[64], text[256];
     bool longer = change->ratio > 1 + limit, chance = change->verdict == PACE_CHANGE_CHANCE;
     bool unknown = isnan(change->ratio);
-    *missed = unknown || (longer && !chance);
+    double worst = unknown ? NAN : worst_ratio(change);
+    bool level = worst > 1 + limit && !(chance && change->a.shift.found && change->b.shift.found);
+    *missed = unknown || (longer && !chance) || level;
     pace_snprintf(name, sizeof name, "step time at most +%g %%", 100 * limit);
     if (unknown) pace_snprintf(text, sizeof text, "there is nothing to compare");
     else
         pace_snprintf(text, sizeof text, "%s in A, %s in B: %+.2f %%, %s",
                       pace_show_ns(pace_compared_ns(&change->a)).text, pace_show_ns(pace_compared_ns(&change->b)).text,
                       100 * (change->ratio - 1), pace_change_verdict_names[change->verdict]);
+    if (!isnan(worst))
+        pace_append(text, sizeof text, "; %+.2f %% in the worse of the levels that steps have", 100 * (worst - 1));
     pace_put_check(pace_open_checks(root), name, !*missed, text);
-    if (*missed) pace_node_sentence(root, false, "The limit of +%g %% is exceeded.", 100 * limit);
+    if (*missed && (!longer || chance) && level)
+        pace_node_sentence(root, false,
+                           "The limit of +%g %% is exceeded by a change within %s: where it takes longest B takes "
+                           "%+.1f %%.",
+                           100 * limit, change->b.shift.found ? "B" : "A", 100 * (worst - 1));
+    else if (*missed) pace_node_sentence(root, false, "The limit of +%g %% is exceeded.", 100 * limit);
 }
 
 /* --- the report --------------------------------------------------------------------------------------------------- */
