@@ -96,6 +96,25 @@ def test_fastest_of_all():
                and answer["configurations"], "what is set stays", fixed, err)
 
 
+def test_stages_without_sequences():
+    """Of models without sequences stages are searched where blocks repeat: the first is the fastest of all that predict answers, FLUX's has stages."""
+    fixed = "global_batch=64,micro_batch=4,precision=amp_bf16,recompute=none,offload=none,zero_group=0,zero_stage=0,vpp=1"
+    for model, schedule, most in (("swin_base", "zero-bubble", 8), ("dit-l", "1f1b", 8), ("resnet50", "1f1b", 1)):
+        setting = f"{fixed},schedule={schedule}"
+        times = {}
+        for pp in sorted(cuts(most)):
+            if DEVICES % pp == 0:
+                code, out, _ = run("predict", model, "--on", "dgx-a100", "--set", f"{setting},pp={pp},dp={DEVICES // pp}", "-f", "json", "-q")
+                if code == 0:
+                    times[pp] = round(json.loads(out)["values"]["step.median_s"] * 1e9)
+        _, answer, _ = plan(model, "--on", "dgx-a100", "--set", setting, "--top", "8")
+        found = {row["pp"]: row["step_ns"] for row in answer["configurations"] if not row["idle_devices"]}
+        expect(len(times) > (most > 1) and found.items() >= times.items(), model, found, times)
+        expect(answer["configurations"][0]["step_ns"] <= 1.01 * min(times.values()), model, answer["configurations"][0], times)
+    _, answer, _ = plan("flux.1-dev", "--on", "dgx-h100*2", "--set", "global_batch=64")
+    expect(answer["configurations"][0]["pp"] > 1, "stages of FLUX", answer["configurations"][0])
+
+
 def test_tokens_and_price():
     _, answer, err = plan("gpt2", "--on", "dgx-h100", *SETTINGS, "--tokens", "3G", "--price", "2.5", "--top", "1")
     row = answer["configurations"][0]
@@ -444,6 +463,7 @@ test_single_changes()
 test_failures_and_energy()
 test_space_and_times()
 test_fastest_of_all()
+test_stages_without_sequences()
 test_tokens_and_price()
 test_launch()
 test_deepspeed()
