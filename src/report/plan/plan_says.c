@@ -35,8 +35,9 @@ static void say_offloaded(pace_node *root, const pace_plan_place *p) {
     const pace_plan_choice *first = &p->choices.items[0];
     bool known = p->machine.host_memory_bytes > 0;
     if (!(first->host_bytes > 0)) return;
-    pace_node_sentence(root, !known, "The host of a node holds %s of it%s.", pace_show_bytes(first->host_bytes).text,
-                       known ? "" : "; nobody said how much memory it has (host-memory=1TB behind --on)");
+    pace_node_sentence(root, !known, "What is kept on hosts takes %s of a node's host memory%s.",
+                       pace_show_bytes(first->host_bytes).text,
+                       known ? "" : "; nobody said how much it has (host-memory=1TB behind --on)");
 }
 
 static void say_failures(pace_node *root, const pace_plan_place *p) {
@@ -144,11 +145,15 @@ static void say_framework(pace_node *root, const pace_plan_asked *a, const pace_
     }
     double times = p->choices.items[0].time_s.median / one->time_s.median;
     if (times < 1 + p->step.frameworks.plan_spread) return;
+    char days[96] = "";
+    if (!isnan(one->days))
+        pace_snprintf(days, sizeof days, "; %.20s %s take %s", a->options->tokens, pace_plan_trained(p),
+                      pace_show_days(one->days).text);
     pace_node_sentence(
         root, true,
         "Nobody said a framework: this is %s. With --set framework=%s the fastest is %.2f times as fast: "
-        "%s, %s, which fits%s.",
-        p->step.asked.framework->name, a->framework, times, took.text, config, closely);
+        "%s, %s, which fits%s%s.",
+        p->step.asked.framework->name, a->framework, times, took.text, config, closely, days);
 }
 
 /* How far behind the next is. */
@@ -245,7 +250,9 @@ static void say_together(pace_node *root, const pace_plan_asked *a, const pace_p
 }
 
 /* What would make it fit, each alone. */
-static void say_loosened(pace_node *root, const pace_plan_place *p) {
+static void say_loosened(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    const char *none = a->options->set.count ? "No one or two settings left out make it fit"
+                                             : "Nothing was set that could be left out";
     char config[PACE_PLAN_SAYS];
     PACE_ITEMS (const pace_plan_loosened, one, &p->loosened) {
         pace_plan_say_config(config, &one->config);
@@ -254,14 +261,13 @@ static void say_loosened(pace_node *root, const pace_plan_place *p) {
     }
     if (p->loosened.count > 0 || p->found.fit > 0) return; /* what fits and was not timed has said why */
     if (p->machine.nics > 0)
-        pace_node_sentence(root, false, "No one or two settings left out make it fit, nor up to %d times the nodes.",
+        pace_node_sentence(root, false, "%s, and up to %d times the nodes do not make it fit.", none,
                            PACE_PLAN_NODES_MOST);
     else
-        pace_node_sentence(
-            root, false,
-            "No one or two settings left out make it fit; %s has no network, so more nodes were not tried: "
-            "offer a machine of several devices.",
-            p->machine.name);
+        pace_node_sentence(root, false,
+                           "%s, and %s has no network, so more nodes were not tried: offer a machine of several "
+                           "devices.",
+                           none, p->machine.name);
 }
 
 static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
@@ -269,15 +275,16 @@ static void say_nothing_fits(pace_report *report, const pace_plan_asked *a) {
     char config[PACE_PLAN_SAYS];
     pace_report_deny(report);
     if (p->found.tried == 0) {
-        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION,
-                         "No configuration can be: none of those asked for divides %.0f samples over %.0f devices and "
-                         "%.0f layers over its stages and chunks.",
-                         p->step.asked.config.global_batch, p->space.devices, p->layers);
+        pace_report_lead(
+            report, PACE_WARN_NO_CONFIGURATION,
+            "No configuration is possible: none of those asked for divides %.0f samples over %.0f devices and "
+            "%.0f layers over its stages and chunks.",
+            p->step.asked.config.global_batch, p->space.devices, p->layers);
         return;
     }
     if (!(p->found.nearest.need_bytes > 0)) {
-        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION, "None of %zu configurations can be: %s.", p->found.tried,
-                         p->found.refusals.items[0].first);
+        pace_report_lead(report, PACE_WARN_NO_CONFIGURATION, "None of %zu configurations is possible: %s.",
+                         p->found.tried, p->found.refusals.items[0].first);
         return;
     }
     if (p->found.fit > 0) {
@@ -481,7 +488,7 @@ void pace_plan_say_answer(pace_report *report, pace_node *root, const pace_plan_
     if (!best) {
         say_nothing_fits(report, a);
         say_framework(root, a, a->places.items[a->places.count - 1]);
-        say_loosened(root, a->places.items[a->places.count - 1]);
+        say_loosened(root, a, a->places.items[a->places.count - 1]);
     } else {
         if (a->options->within || a->options->budget) pace_plan_say_done(report, root, a);
         say_together(root, a, best);
