@@ -4,6 +4,7 @@
 #include "forecast/forecast_edit.h"
 #include "forecast/forecast_gradients.h"
 #include "forecast/exchange_delay.h"
+#include "forecast/first_step.h"
 #include "forecast/self_check.h"
 #include "insight/steps/step_choice.h"
 #include "source/graphs/graph_from_step.h"
@@ -135,6 +136,8 @@ static pace_status add_trace(pace_forecast *forecast, const pace_rank *trace, co
     if (status == PACE_OK)
         status = pace_host_costs_measure(&rank.costs, &rank.launch, has_steps(trace) ? NULL : &rank.first_uses,
                                          &rank.graph, &trace->step);
+    if (status == PACE_OK)
+        pace_first_step_begin(&rank, has_steps(trace) ? &trace->marks.items.items[part.first] : NULL);
     if (status == PACE_OK) status = pace_launch_costs_complete(&rank.launch, forecast->catalog);
     if (status == PACE_OK) status = PACE_PUSH(&forecast->ranks, rank);
     if (status != PACE_OK) free_rank(&rank);
