@@ -5,6 +5,7 @@
 #include "base/sort.h"
 #include "step/full_queues.h"
 #include "step/graph_lanes.h"
+#include "step/launch_time.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -259,19 +260,21 @@ typedef struct {
     PACE_VEC(int64_t) lags, gaps;
 } launch_samples;
 
-/* A stream that was still busy when the call began was in line, one that had long been free waited for the launch. */
+/* A stream that was still busy when the call began was in line, one that had long been free waited for the launch. What
+ * one call issues, a device graph, is in line from its second piece on. */
 static pace_status sample_launch(launch_samples *out, const pace_graph *graph, const pace_step *step, uint32_t number,
                                  int64_t free_ns) {
     const pace_launch *launch = &graph->launches.items[number];
     uint32_t call = pace_task_cause(step, launch->task);
-    if (call == PACE_NO_TASK || step->kind[call] != PACE_TASK_CALL || launch->same_call) return PACE_OK;
+    if (call == PACE_NO_TASK || step->kind[call] != PACE_TASK_CALL) return PACE_OK;
     int64_t start = step->start_ns[launch->task], called = step->start_ns[call];
     bool waits = launch->waits[0] != PACE_NO_LAUNCH || launch->waits[1] != PACE_NO_LAUNCH;
     if (waits || start < called) return PACE_OK;
-    if (free_ns <= called) return PACE_PUSH(&out->lags, start - called);
-    if (free_ns > pace_step_end_ns(step, call) + 20000 && start >= free_ns)
-        return PACE_PUSH(&out->gaps, start - free_ns);
-    return PACE_OK;
+    int64_t free_by = pace_launch_of_several(graph, number) ? pace_step_end_ns(step, call) : called; /* a long call */
+    if (free_ns <= free_by && !launch->same_call) return PACE_PUSH(&out->lags, start - called);
+    bool behind = launch->same_call && launch[-1].stream == launch->stream;
+    bool in_line = !launch->same_call && free_ns > pace_step_end_ns(step, call) + 20000;
+    return (behind || in_line) && start >= free_ns ? PACE_PUSH(&out->gaps, start - free_ns) : PACE_OK;
 }
 
 /* When the work in front of a task on its stream had ended, of which the graph need not be; INT64_MIN = none was. */
@@ -293,17 +296,36 @@ static double median_of(int64_t *items, size_t count) {
     return median;
 }
 
+/* Of those that hide no kernels. A median of whole microseconds, as older profilers write times, is off by half of
+ * one. */
+static double mean_within_graphs(const int64_t *gaps, size_t count) {
+    double sum = 0, kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (gaps[i] <= PACE_LAUNCH_REACHES_NS) sum += (double)gaps[i], kept++;
+    return kept > 0 ? sum / kept : NAN;
+}
+
+/* What graphs take beyond other launches; where these show nothing, what graphs take. */
+static void set_apart(double *usual_ns, double *more_ns, double graphs_ns) {
+    if (isnan(*usual_ns)) *usual_ns = graphs_ns;
+    *more_ns = isnan(graphs_ns) ? 0 : graphs_ns - *usual_ns;
+}
+
 static pace_status measure_launches(pace_launch_costs *out, const pace_graph *graph, const pace_step *step) {
-    launch_samples samples = {0};
+    launch_samples single = {0}, graphs = {0};
     pace_status status = PACE_OK;
     for (uint32_t i = 0; status == PACE_OK && i < graph->launches.count; i++) {
         uint32_t task = graph->launches.items[i].task;
-        if (task != PACE_NO_TASK) status = sample_launch(&samples, graph, step, i, ended_before(step, task));
+        launch_samples *to = pace_launch_of_several(graph, i) ? &graphs : &single;
+        if (task != PACE_NO_TASK) status = sample_launch(to, graph, step, i, ended_before(step, task));
     }
-    if (status == PACE_OK)
-        *out = (pace_launch_costs){.lag_ns = median_of(samples.lags.items, samples.lags.count),
-                                   .between_ns = median_of(samples.gaps.items, samples.gaps.count)};
-    PACE_VEC_FREE(&samples.lags, &samples.gaps);
+    if (status == PACE_OK) {
+        *out = (pace_launch_costs){.lag_ns = median_of(single.lags.items, single.lags.count),
+                                   .between_ns = median_of(single.gaps.items, single.gaps.count)};
+        set_apart(&out->lag_ns, &out->graph_lag_ns, median_of(graphs.lags.items, graphs.lags.count));
+        set_apart(&out->between_ns, &out->graph_between_ns, mean_within_graphs(graphs.gaps.items, graphs.gaps.count));
+    }
+    PACE_VEC_FREE(&single.lags, &single.gaps, &graphs.lags, &graphs.gaps);
     return status;
 }
 

@@ -6,9 +6,10 @@
 
 /* How launches reach the device: medians over the launches that show them, NAN when none does. */
 typedef struct {
-    double lag_ns;     /* from the start of a launching call to its kernel's on an idle stream */
-    double between_ns; /* between kernels that follow at once on a stream */
-    uint32_t queue;    /* launches that a device's queue holds; 0 = not known */
+    double lag_ns;                         /* from the start of a launching call to its kernel's on an idle stream */
+    double between_ns;                     /* between kernels that follow at once on a stream */
+    double graph_lag_ns, graph_between_ns; /* so much more where one call issues several, as a device graph does */
+    uint32_t queue;                        /* launches that a device's queue holds; 0 = not known */
 } pace_launch_costs;
 
 /* Operators and calls that took far longer than others of their name: a context that is made, a library that is loaded,

@@ -485,6 +485,8 @@ static pace_status price_rank(walk_room *room, size_t number, pace_forecast_resu
                                            .costs = &rank->costs,
                                            .launch_lag_ns = rank->launch.lag_ns,
                                            .between_ns = rank->launch.between_ns,
+                                           .graph_lag_ns = rank->launch.graph_lag_ns,
+                                           .graph_between_ns = rank->launch.graph_between_ns,
                                            .start_ns = rank->start_ns,
                                            .queue = rank->launch.queue};
     return PACE_OK;

@@ -330,8 +330,8 @@ static pace_status compile_thread(compiler *c, const pace_graph_lanes *lanes, ui
 
 /* Once its launch has reached the device; that counts from the start of the call, which ends the host's segment.
  * Threads are compiled before streams. */
-static pace_status wait_for_issue(compiler *c, uint32_t rank, uint32_t issue) {
-    int64_t lag_ns = llround(c->ranks[rank].launch_lag_ns) - llround(c->places.items[issue].call_ns);
+static pace_status wait_for_issue(compiler *c, uint32_t issue, double lag) {
+    int64_t lag_ns = llround(lag) - llround(c->places.items[issue].call_ns);
     return wait_in(c, (uint32_t)c->replay.segments.count - 1, 0, issue, lag_ns);
 }
 
@@ -357,10 +357,13 @@ static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, u
     double duration = c->ranks[rank].launch_ns[number];
     int64_t holds_ns = c->options->one_launch ? launch->holds_ns : 0;
     PACE_TRY(add_segment(c, holds_ns, meets ? 0 : duration, place));
-    int64_t between_ns = llround(c->ranks[rank].between_ns);
+    const pace_walk_rank *of = &c->ranks[rank];
+    bool several = pace_launch_of_several(of->graph, number);
+    int64_t between_ns = llround(of->between_ns + (launch->same_call ? of->graph_between_ns : 0));
     uint32_t own = (uint32_t)c->replay.segments.count - 1;
     if (between_ns != 0) PACE_TRY(wait_in(c, own, PACE_WAIT_OVERLAP, PACE_NO_SEGMENT, between_ns));
-    PACE_TRY(wait_for_issue(c, rank, c->instances[here].launch_issue[number]));
+    PACE_TRY(wait_for_issue(c, c->instances[here].launch_issue[number],
+                            of->launch_lag_ns + (several ? of->graph_lag_ns : 0)));
     for (uint8_t k = 0; k < 2; k++)
         if (launch->waits[k] != PACE_NO_LAUNCH) PACE_TRY(wait_for_run(c, (uint8_t)(k + 1), here, launch->waits[k]));
     if (meets) PACE_TRY(add_segment(c, 0, duration, place));

@@ -8,8 +8,9 @@ typedef struct {
     const pace_graph *graph;
     const double *launch_ns; /* one per launch of the graph: how long it takes; an exchange: from the last arrival */
     const pace_host_costs *costs;
-    double launch_lag_ns; /* from the start of a launching call to its kernel's on an idle stream */
-    double between_ns;    /* between kernels that follow at once on a stream */
-    double start_ns;      /* when the rank begins, on a clock of all ranks */
+    double launch_lag_ns;                  /* from the start of a launching call to its kernel's on an idle stream */
+    double between_ns;                     /* between kernels that follow at once on a stream */
+    double graph_lag_ns, graph_between_ns; /* so much more where one call issues several */
+    double start_ns;                       /* when the rank begins, on a clock of all ranks */
     uint32_t queue; /* the host waits before it issues more work of stream 0 than this ahead of it; 0 = it never does */
 } pace_walk_rank;

@@ -75,6 +75,11 @@ pace_status pace_graph_add_exchange(pace_graph *graph, uint32_t launch, const pa
     return PACE_OK;
 }
 
+bool pace_launch_of_several(const pace_graph *graph, uint32_t launch) {
+    const pace_launch *one = &graph->launches.items[launch];
+    return one->same_call || (launch + 1 < graph->launches.count && one[1].same_call);
+}
+
 const pace_graph_exchange *pace_graph_exchange_of(const pace_graph *graph, uint32_t launch) {
     uint32_t exchange = graph->launches.items[launch].exchange;
     return exchange ? &graph->exchanges.items[exchange - 1] : NULL;

@@ -134,6 +134,9 @@ pace_status pace_graph_add_launch(uint32_t *out, pace_graph *graph, uint32_t nod
 pace_status pace_graph_add_exchange(pace_graph *graph, uint32_t launch,
                                     const pace_graph_exchange *exchange) PACE_MUST_CHECK;
 
+/** Whether the call that issues a launch issues others too, as that of a device graph does. */
+bool pace_launch_of_several(const pace_graph *graph, uint32_t launch);
+
 /** What a launch exchanges; NULL = nothing. */
 const pace_graph_exchange *pace_graph_exchange_of(const pace_graph *graph, uint32_t launch);
 

@@ -141,6 +141,35 @@ def test_rounded_ends(folder):
             expect(abs(step["walked_ns"] / step["measured_ns"] - 1) < 0.01, "steps that end", behind, "late", steps, step)
 
 
+def launch_graph(rank, kernels, us, call_us, gap_us):
+    """One call launches them all; the first begins when it returns."""
+    rank.correlation += 1
+    rank.host("cuda_runtime", "cudaGraphLaunch", rank.now, call_us, correlation=rank.correlation)
+    rank.now += call_us
+    start = max(rank.now, rank.free.get(7, 0.0))
+    for number in range(kernels):
+        rank.event("kernel", f"triton_poi_fused_{number % 3}", start, us, 0, 7, device=0, stream=7, correlation=rank.correlation)
+        start += us + gap_us
+    rank.free[7] = start - gap_us
+
+
+def test_graphs(folder):
+    """Device graphs have a way to the device and pauses between kernels of their own, and the host works on behind a step's last kernel: whichever
+    steps are walked anew, they take as long."""
+    for kernels, pause_us in ((400, 0), (30, 900)):
+        rank = planted_traces.Rank()
+        for number in range(1, 8):
+            with rank.annotate(f"ProfilerStep#{number}"):
+                rank.copy(3)
+                launch_graph(rank, kernels, 6.0, 60.0, 1.2)
+                rank.work(pause_us)
+                rank.item()
+        path = rank.write(os.path.join(folder, "graphs.json.gz"))
+        for steps in ("1:7", "2:7", "3:4", "5"):
+            step, _, _ = predict(path, "--steps", steps)
+            expect(abs(step["walked_ns"] / step["measured_ns"] - 1) < 0.01, kernels, "kernels a graph, steps", steps, step)
+
+
 def test_bound_of_the_mean(folder):
     """Every fourth batch of sixteen is 30 ms late: the mean step is 7.5 ms longer than most, and enough workers save that, though the typical step
     waits for nothing.
@@ -161,6 +190,7 @@ def test_bound_of_the_mean(folder):
 with tempfile.TemporaryDirectory() as work:
     test_bound_of_the_mean(work)
     test_rounded_ends(work)
+    test_graphs(work)
     test_queued_before(work)
     test_predicted(work)
     test_queued(work)
