@@ -34,7 +34,6 @@ typedef struct {
     int64_t since_ns;   /* up to here the thread's time has been told */
     int64_t waiting_ns; /* of the time since, spent on others */
     bool begun;         /* a gap can be told */
-    uint32_t first;     /* the thread's first operator */
 } measurer;
 
 static const pace_graph_node *node_at(const measurer *m, uint32_t node) { return &m->graph->nodes.items[node]; }
@@ -138,19 +137,12 @@ static pace_status take_launches_before(measurer *m, uint32_t number) {
     return PACE_OK;
 }
 
-/* The first gap is from where the annotations around it begin; without any there is none. */
+/* The first gap is from where another thread let this one begin, or the annotations around it do; without either there
+ * is none. */
 static void begin_thread(measurer *m, uint32_t number) {
-    uint32_t outermost = m->open[0];
-    m->first = number;
-    m->since_ns = start_of(m, outermost);
-    m->begun = outermost != number;
-}
-
-/* What is left of the last annotation goes round to before the first operator: steps follow each other. */
-static void end_thread(const measurer *m, uint32_t outermost) {
-    int64_t left = end_of(m, outermost) - m->since_ns;
-    if (m->begun && node_at(m, outermost)->kind == PACE_TASK_ANNOTATION && left > 0)
-        m->graph->nodes.items[m->first].pause_ns += left;
+    uint32_t outermost = m->open[0], after = node_at(m, number)->after;
+    m->since_ns = after == PACE_NO_NODE ? start_of(m, outermost) : end_of(m, after);
+    m->begun = outermost != number || after != PACE_NO_NODE;
 }
 
 static pace_status begin_node(measurer *m, uint32_t number) {
@@ -179,9 +171,7 @@ static pace_status take_thread(measurer *m) {
     for (uint32_t i = nodes->first[m->thread]; i < nodes->first[m->thread + 1]; i++)
         PACE_TRY(begin_node(m, nodes->items[i]));
     PACE_TRY(take_launches_before(m, (uint32_t)m->graph->nodes.count));
-    uint32_t outermost = m->depth ? m->open[0] : PACE_NO_NODE;
     while (m->depth) PACE_TRY(end_node(m));
-    if (outermost != PACE_NO_NODE) end_thread(m, outermost);
     return PACE_OK;
 }
 
@@ -212,15 +202,18 @@ static void count_first_uses(measurer *m, const sample *samples, size_t from, si
 }
 
 /* A gap far longer than others before operators of its name is of the place: Python code, a lock. How many of `count`
- * samples, shortest first, are none. */
+ * samples, shortest first, are none. Where a loop pauses before some of them in every step, part of all are long: those
+ * of more than a millisecond are of their places, too. */
 static size_t without_pauses(const int64_t *times, size_t count) {
-    enum { FEW = 4, FAR = 3, LEAST_NS = 20000 };
-    size_t low, high;
-    if (count < FEW) return count;
+    enum { FEW = 4, FAR = 3, LEAST_NS = 20000, LONG_NS = 1000000 };
+    size_t low, high, brief = count;
+    while (brief > 0 && times[brief - 1] > LONG_NS) brief--;
+    if (brief == 0) brief = count;
+    if (count < FEW) return brief;
     pace_fence(&low, &high, times, count);
     int64_t usual = times[high - 1], least = usual < LEAST_NS / (FAR - 1) ? usual + LEAST_NS : FAR * usual;
     while (high < count && times[high] < least) high++;
-    return high;
+    return high < brief ? high : brief;
 }
 
 /* The samples of one name and type. */

@@ -14,8 +14,8 @@ static pace_graph_node *first_in_steps(pace_graph *graph) {
 
 void pace_first_step_begin(pace_forecast_rank *rank, const pace_mark *mark) {
     pace_graph_node *first = first_in_steps(&rank->graph);
-    int64_t more_ns = mark && mark->to_ns > mark->from_ns ? mark->start_ns - mark->from_ns : 0;
-    if (!first || more_ns <= first->pause_ns) return;
-    rank->start_ns -= (double)(more_ns - first->pause_ns);
-    first->pause_ns = more_ns;
+    int64_t before_ns = mark && mark->to_ns > mark->from_ns ? mark->start_ns - mark->from_ns : 0;
+    if (!first || before_ns <= 0) return;
+    rank->start_ns -= (double)before_ns;
+    first->pause_ns += before_ns;
 }

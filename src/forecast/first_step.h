@@ -1,13 +1,12 @@
 /*
  * Where the first of the steps that are walked begins. A step counts what the host did behind the last launch of the
- * step before; of the first nothing of that is in the graph, but for what goes round to its first operator
- * (cost/host_costs_measure.h).
+ * step before; of the first, nothing of that is in the graph.
  */
 #pragma once
 
 #include "forecast/forecast_data.h"
 #include "insight/rank.h"
 
-/** Lets the host pause for the rest before its first operator, and the rank begin as much earlier. `mark` is the first
+/** Lets the host pause for as long before its first operator, and the rank begin as much earlier. `mark` is the first
  * step's; NULL = none is annotated: nothing changes. */
 void pace_first_step_begin(pace_forecast_rank *rank, const pace_mark *mark);

@@ -170,6 +170,28 @@ def test_graphs(folder):
             expect(abs(step["walked_ns"] / step["measured_ns"] - 1) < 0.01, kernels, "kernels a graph, steps", steps, step)
 
 
+def test_host_of_steps(folder):
+    """Where the host's time stands is kept: the pause before one of three operators of a name, the gap before the thread of the backward pass
+    begins, and what the host does behind a step's last kernel, which no first step of a recording waits for."""
+    rank = planted_traces.Rank()
+    for number in range(1, 8):
+        with rank.annotate(f"ProfilerStep#{number}"):
+            for layer in range(3):
+                rank.work(6000 if layer == 1 else 30)
+                rank.kernel("aten::addmm", 700, name="ampere_sgemm_128x128_tn")
+            rank.work(400)
+            rank.thread = 101
+            for _ in range(3):
+                rank.kernel("aten::mm", 200, name="ampere_sgemm_128x128_tn")
+            rank.thread = 100
+            rank.item()
+            rank.work(2500)
+    path = rank.write(os.path.join(folder, "host.json.gz"))
+    for steps in ("1:7", "2:5", "1", "6"):
+        step, _, _ = predict(path, "--steps", steps)
+        expect(abs(step["walked_ns"] / step["measured_ns"] - 1) < 0.01, "steps", steps, step)
+
+
 def test_bound_of_the_mean(folder):
     """Every fourth batch of sixteen is 30 ms late: the mean step is 7.5 ms longer than most, and enough workers save that, though the typical step
     waits for nothing.
@@ -191,6 +213,7 @@ with tempfile.TemporaryDirectory() as work:
     test_bound_of_the_mean(work)
     test_rounded_ends(work)
     test_graphs(work)
+    test_host_of_steps(work)
     test_queued_before(work)
     test_predicted(work)
     test_queued(work)
