@@ -58,6 +58,7 @@ DEFINITIONS = {
     "fit_range.c": {"rounding": "rounding"},
     "learn.c": {"rounding": "rounding"},
     "step_row_check.c": {"MOST": "limit of a check"},
+    "unit_doubt.c": {"usual_ratio": "threshold of a remark"},
     "host_tree.c": {"MOST_BYTES_PER_S": "limit of a check"},
     "config.c": {"MOST": "limit of a check"},
     "host.c": {"MOST_S": "limit of a check", "MOST_BYTES": "limit of a check"},

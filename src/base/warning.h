@@ -35,6 +35,7 @@
     X(DEVICE_ASSUMED, "device_assumed", true, "Nobody said which device recorded times are of.")                       \
     X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \
     X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures.")                             \
+    X(UNIT_DOUBTED, "unit_doubted", true, "Measured times are far shorter or longer than formulas say.")               \
     X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")              \
     X(COLUMN_UNREAD, "column_unread", false, "A column of a table is not read.")                                       \
     X(CELL_IDLE, "cell_idle", true, "Cells of a table change nothing in the answers of their rows.")                   \

@@ -95,6 +95,9 @@ def check_handful(folder):
     expect(abs(bias) < 0.02 and inside >= 0.8, "the model again", bias, inside)
     unlike, _, strangers = errors_of(elsewhere, fit)
     expect(-0.2 < unlike < -0.05, "another model", unlike)
+    put_own(train, asked[:6], [s / 1000 for s in slower[:6]])
+    warned = [w["code"] for w in json.loads(run("fit", "--kind", "step", train, "-f", "json")[1])["warnings"]]
+    expect("unit_doubted" in warned and '"unit_doubted"' not in out, "milliseconds in a column of seconds", warned)
     width = [sorted(math.log(float(a["high"]) / float(a["low"])) for a in some)[len(some) // 2] for some in (answers, strangers)]
     expect(width[1] > 2 * width[0], "is known less well", width)
 

@@ -2,24 +2,36 @@
  */
 #include "report/engines.h"
 #include "ask/rows/row_kinds.h"
+#include "ask/rows/unit_doubt.h"
 #include "report/predict/report_rows.h"
 #include "source/inputs.h"
 #include "report/show_findings.h"
 #include "report/predict/unread_columns.h"
 
-static pace_status learn(const pace_row_kind *kind, void *state, const pace_paths *paths,
-                         const pace_rows_options *options) {
-    for (size_t i = 0; i < paths->count; i++) PACE_TRY(pace_row_kind_read_file(kind, state, paths->items[i]));
-    PACE_TRY(kind->learn(state, NULL, NULL));
-    return options->fit_path ? kind->save(state, options->fit_path) : PACE_OK;
-}
-
 typedef struct {
     const pace_row_kind *kind;
     void *state;
     size_t tables;
+    double unlike; /* how many times as long as by formula the rows took, where that is not usual, else 1 */
     pace_warnings warnings;
 } fitted;
+
+static pace_status learn(fitted *f, const pace_paths *paths, const pace_rows_options *options) {
+    for (size_t i = 0; i < paths->count; i++) PACE_TRY(pace_row_kind_read_file(f->kind, f->state, paths->items[i]));
+    PACE_TRY(pace_unit_doubt_of(&f->unlike, f->kind, f->state, f->tables));
+    PACE_TRY(f->kind->learn(f->state, NULL, NULL));
+    return options->fit_path ? f->kind->save(f->state, options->fit_path) : PACE_OK;
+}
+
+static void warn_of_unlike(pace_report *report, const fitted *f) {
+    if (f->unlike == 1) return;
+    bool longer = f->unlike > 1;
+    pace_report_warn(
+        report, PACE_WARN_UNIT_DOUBTED, NULL,
+        "the rows took %.3g times as %s as by formula, in the middle: is their column in the unit that its "
+        "name says?",
+        longer ? f->unlike : 1 / f->unlike, longer ? "long" : "short a time");
+}
 
 static pace_status warn_of_unread(pace_report *report, const fitted *f) {
     pace_unread_columns unread = {0};
@@ -36,6 +48,7 @@ static pace_status warn_of_unread(pace_report *report, const fitted *f) {
 static pace_status build(pace_report *report, void *context) {
     const fitted *f = context;
     pace_report_warn_all(report, &f->warnings);
+    warn_of_unlike(report, f);
     pace_findings findings = {0};
     for (size_t i = 0; i < f->tables; i++) {
         pace_row_table table = f->kind->table(f->state, i);
@@ -49,12 +62,12 @@ static pace_status build(pace_report *report, void *context) {
 
 pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *const *paths, size_t count,
                                   const pace_rows_options *options) {
-    fitted f = {.kind = kind};
+    fitted f = {.kind = kind, .unlike = 1};
     pace_paths once = {0};
     pace_status status = kind->open(&f.state, options);
     if (status == PACE_OK) status = pace_paths_of_tables(&once, &f.warnings, paths, count);
     f.tables = once.count;
-    if (status == PACE_OK) status = learn(kind, f.state, &once, options);
+    if (status == PACE_OK) status = learn(&f, &once, options);
     if (status == PACE_OK) status = pace_report_build(out, "fit", kind->title ? kind->title : "Fit", build, &f);
     kind->close(f.state);
     pace_paths_free(&once);
