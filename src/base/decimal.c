@@ -165,6 +165,21 @@ void pace_number_write(char out[32], double value) {
     }
 }
 
+bool pace_thousands_parse(double *out, const char *text, size_t length) {
+    const char *at = text, *end = text + length, *from = at;
+    double all = 0, part;
+    do {
+        part = 0;
+        if (at > text) from = ++at;
+        for (; at < end && *at >= '0' && *at <= '9'; at++) part = 10 * part + (*at - '0');
+        bool first = from == text;
+        if (at == from || at - from > 3 || (!first && at - from != 3) || all > 1e12) return false;
+        all = 1000 * all + part;
+    } while (at < end && *at == ',');
+    *out = all;
+    return at == end && from > text;
+}
+
 bool pace_is_formula(const char *text, size_t length) {
     char number[64];
     double value;

@@ -30,6 +30,9 @@ const char *pace_number_read(double *out, const char *text);
 /** Reads a text that is one number and nothing else but blanks. */
 bool pace_number_parse(double *out, const char *text);
 
+/** Reads a whole number whose thousands are apart, and nothing else: "1,024", "12,345,678". */
+bool pace_thousands_parse(double *out, const char *text, size_t length);
+
 /** Whether a spreadsheet would run a cell of a table as a formula: it begins with "=", "@", a tab or a return, or with
  * a sign that is neither alone nor a number's. Writers put "'" before it (OWASP, CSV injection). */
 bool pace_is_formula(const char *text, size_t length);

@@ -393,6 +393,12 @@ def faults(jobs):
     code, out, err = run(write("empty.csv", jobs[:300] + [empty]), "--format", "json")
     seen = json.loads(out)
     expect(seen["unusable"] + seen["rejected"] == 1 and seen["jobs"] == 300 and seen["warnings"], seen["warnings"], err)
+    # thousands may be apart where a comma parts nothing else: in counts, and in several groups
+    whole = [dict(job, batch_size=2048, flop=1234567890123) for job in jobs[:50]]
+    apart = [dict(job, batch_size="2,048", flop="1,234,567,890,123") for job in whole]
+    expect(without(report(write("apart.csv", apart))) == without(report(write("whole.csv", whole))), "thousands")
+    code, out, err = run(write("fraction.csv", [dict(job, flop="1,024") for job in whole]))
+    expect(code == 3 and 'flop: expected a number, found "1,024"' in err, "either a fraction or thousands", err)
     # steps of centuries do not fit nanoseconds: no matrix rather than a wrong one
     seen = report(write("slow.csv", jobs[:300]), "--efficiency", "compute=1e-15")
     expect(seen["jobs"] == 300 and "matrix" not in seen, seen.get("matrix"))

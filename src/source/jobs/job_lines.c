@@ -61,6 +61,13 @@ static void refuse_number(pace_job_row *row, int role, pace_job_text text) {
              pace_job_column_names[role], (int)(text.length < 40 ? text.length : 40), text.data);
 }
 
+/* Counts with their thousands apart, and any number of several groups: one group alone may be a fraction. */
+static bool has_thousands(double *out, int role, pace_job_text text) {
+    const double several = 1e6;
+    bool counts = role == PACE_JOB_CNODES || role == PACE_JOB_BATCH_SIZE;
+    return pace_thousands_parse(out, text.data, text.length) && (counts || *out >= several);
+}
+
 static inline void set_number(pace_job_row *row, pace_job_block *block, int role, double value) {
     row->values[role] = value;
     if (value > block->greatest[role]) block->greatest[role] = value;
@@ -75,7 +82,8 @@ static const char *take_number(pace_job_row *row, pace_job_block *block, int rol
         pace_job_text text;
         if (!(stop = take_text(&text, block, at, end))) return NULL;
         const char *text_end = text.data + text.length;
-        if (text.length == 0 || pace_decimal_read(&value, text.data, text_end) != text_end) {
+        bool good = text.length > 0 && pace_decimal_read(&value, text.data, text_end) == text_end;
+        if (!good && !has_thousands(&value, role, text)) {
             refuse_number(row, role, text);
             return stop;
         }

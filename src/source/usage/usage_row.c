@@ -42,7 +42,7 @@ static bool read_time(pace_usage_row *row, double *out, pace_usage_text text, co
 /* GPUs and the like are whole, so that a comma in them parts thousands. */
 static bool read_amount(double *out, pace_usage_field field, pace_usage_text text) {
     bool counts = field >= PACE_USAGE_GPUS && field <= PACE_USAGE_SHARES;
-    return pace_usage_number(out, text) || (counts && pace_usage_count(out, text));
+    return pace_usage_number(out, text) || (counts && pace_thousands_parse(out, text.data, text.length));
 }
 
 /* In the field's unit, of which one of the column is `unit`; clocks say theirs themselves. */

@@ -26,19 +26,6 @@ static bool digits(int64_t *out, const char **at, const char *end, int most) {
     return *at > from;
 }
 
-bool pace_usage_count(double *out, pace_usage_text text) {
-    const char *at = text.data, *end = at + text.length;
-    int64_t all, part;
-    if (!digits(&all, &at, end, 3) || at == end) return false;
-    while (at < end && *at == ',') {
-        const char *from = ++at;
-        if (!digits(&part, &at, end, 3) || at - from != 3 || all > INT64_C(1000000000000)) return false;
-        all = all * 1000 + part;
-    }
-    *out = (double)all;
-    return at == end;
-}
-
 static bool sign(const char **at, const char *end, char c) { return *at < end && **at == c && ((*at)++, true); }
 
 /* Days from 1970 of a date of the Gregorian calendar: years are counted from March, so that the leap day is the last of

@@ -10,9 +10,6 @@ pace_usage_text pace_usage_trim(pace_usage_text text);
 /** Any number and nothing else. */
 bool pace_usage_number(double *out, pace_usage_text text);
 
-/** A whole number, which may have its thousands apart: "1,024". */
-bool pace_usage_count(double *out, pace_usage_text text);
-
 /* Which number of a date such as 03/04/2026 comes first. */
 typedef enum { PACE_DATES_UNSAID, PACE_DATES_MONTH_FIRST, PACE_DATES_DAY_FIRST } pace_date_order;
 extern const char *const pace_date_order_names[]; /* "month-first", "day-first"; of the first none */

@@ -3,6 +3,7 @@
 
 #include "cmocka_of_tests.h"
 
+#include "base/decimal.h"
 #include "fleet/usage_nodes.h"
 #include "source/usage/usage_words.h"
 
@@ -77,10 +78,11 @@ TEST(dates_of_either_order_need_a_word) {
 TEST(counts_may_have_thousands_apart) {
     double count;
     (void)state;
-    assert_true(pace_usage_count(&count, text("1,024")) && count == 1024);
-    assert_true(pace_usage_count(&count, text("12,345,678")) && count == 12345678);
-    static const char *const bad[] = {"1,02", "1,0244", "1,024.5", ",024", "1024,1", "", "1,"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(pace_usage_count(&count, text(bad[i])));
+    assert_true(pace_thousands_parse(&count, "1,024", 5) && count == 1024);
+    assert_true(pace_thousands_parse(&count, "12,345,678", 10) && count == 12345678);
+    static const char *const bad[] = {"1,02", "1,0244", "1,024.5", ",024", "1024,1", "", "1,", "1024"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(pace_thousands_parse(&count, bad[i], strlen(bad[i])));
 }
 
 TEST(durations_have_days_hours_and_minutes) {
