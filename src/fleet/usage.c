@@ -182,6 +182,7 @@ static pace_status add_run(pace_usage *usage, const pace_usage_mapping *mapping,
     if (repeated) usage->repeated++;
     if (repeated) return PACE_OK;
     usage->zoneless |= row->zoneless;
+    usage->year_last |= row->year_last;
     PACE_TRY(add_nodes(usage, &run, row));
     return push_by_model(usage, &run, row);
 }

@@ -665,6 +665,8 @@ def test_spreadsheets():
         expect(near(usage(either, "--dates", order)["gpu_hours"], hours), order)
     code, _, err = run(put("zone.csv", head + "1,1,2026-03-29 01:00 CST,2026-03-29 02:00 CST\n"))
     expect(code == 3 and "zone" in err, "a zone of several meanings", code, err)
+    code, _, err = run(sample("sacct.txt"), "--dates", "day-first")
+    expect(code == 2 and "no effect" in err, "no such dates", code, err)
     code, _, err = run(either, "--dates", "mdy")
     expect(code == 2 and "month-first or day-first" in err, "order", code, err)
 

@@ -114,6 +114,8 @@ pace_status pace_usage_ask(pace_usage_asked *out, const char *const *paths, size
     if (out->usage.runs.count == 0)
         return pace_fail(PACE_E_INPUT, "%s (%s): expected jobs that hold GPUs, or counters over time, found none",
                          paths[0], out->readings.items[0].mapping->title);
+    if (options->dates && !out->usage.year_last)
+        return pace_fail(PACE_E_USAGE, "dates: has no effect: no date of these jobs is like 03/04/2026");
     PACE_TRY(know_gpus(out, options));
     PACE_TRY(
         pace_usage_figures_of(&out->figures, &out->usage, out->prices.of, out->rates, (size_t)out->rules.fewest_jobs));

@@ -159,6 +159,12 @@ bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_
     return true;
 }
 
+bool pace_usage_year_is_last(pace_usage_text text) {
+    int64_t first;
+    const char *at = text.data, *end = at + text.length;
+    return digits(&first, &at, end, 4) && at - text.data < 4 && at < end && (*at == '/' || *at == '-');
+}
+
 const char *pace_usage_time_wanted(pace_usage_text text) {
     pace_usage_text rest;
     double moment;
