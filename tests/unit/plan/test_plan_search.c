@@ -94,6 +94,7 @@ TEST(test_same) {
         ASK("llama3_70b", "hgx-b200*8", "framework=megatron-core", "global_batch=512"); /* all fast ones fit closely */
     pruned += ASK("resnet50", "dgx-1-v100*2", "global_batch=512");
     pruned += ASK("resnet50", "dgx-a100*2", "global_batch=512");
+    pruned += ASK("swin_base", "dgx-a100", "global_batch=256");
     pruned += ASK("bert_base", "dgx-a100*2", "global_batch=128", "recompute=none");
     pruned += ASK("deepseek-v2-lite", "dgx-a100*2", "global_batch=128");
     pruned += ASK("llama3_8b", "dgx-a100*2", "global_batch=64");
