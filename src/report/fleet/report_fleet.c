@@ -19,8 +19,7 @@ static void say_composition(pace_node *root, const pace_fleet_asked *c) {
         if (fleet->groups[a].cnodes > fleet->groups[most].cnodes) most = a;
     pace_node_sentence(root, true, "%s job%s on %s cNode%s; %s is %s of the jobs and %s of the cNodes.",
                        pace_show_int((int64_t)all->jobs).text, all->jobs == 1 ? "" : "s",
-                       pace_show_int((int64_t)all->cnodes).text, all->cnodes == 1 ? "" : "s",
-                       architecture_words[most],
+                       pace_show_int((int64_t)all->cnodes).text, all->cnodes == 1 ? "" : "s", architecture_words[most],
                        pace_show_share(part_of((double)fleet->groups[most].jobs, (double)all->jobs)).text,
                        pace_show_share(part_of((double)fleet->groups[most].cnodes, (double)all->cnodes)).text);
 }
