@@ -88,16 +88,27 @@ double pace_link_explained_ns(const pace_graph_exchange *exchange, double measur
     return exchange->meeting > 0 ? measured_ns : fmin(price_ns, measured_ns);
 }
 
+/* The prices of `slower` times as many bytes. */
+static bool price_both(pace_estimate *now_ns, pace_estimate *then_ns, pace_link_prices *prices, pace_link_prices *there,
+                       const pace_graph *graph, const pace_graph_exchange *exchange, const pace_link_case *then,
+                       double slower) {
+    const pace_link_case now = {exchange->bytes * slower, 1, PACE_ANY};
+    const pace_link_case other = {then->bytes * slower, then->faster, then->algorithm};
+    return pace_link_price(now_ns, prices, graph, exchange, &now) &&
+           pace_link_price(then_ns, there, graph, exchange, &other);
+}
+
+/* Links that are slower than was known take as long as they should for so many times as many bytes. */
 bool pace_link_reprice(pace_variant *variant, uint32_t launch, double measured_ns, pace_link_prices *prices,
                        pace_link_prices *there, const pace_link_case *then) {
-    const pace_graph_exchange *exchange = pace_graph_exchange_of(&variant->graph, launch);
+    const pace_graph *graph = &variant->graph;
+    const pace_graph_exchange *exchange = pace_graph_exchange_of(graph, launch);
     pace_estimate now_ns, then_ns;
-    pace_link_case now = {exchange->bytes, 1, PACE_ANY};
-    if (!(measured_ns > 0) || !pace_link_price(&now_ns, prices, &variant->graph, exchange, &now) ||
-        !pace_link_price(&then_ns, there, &variant->graph, exchange, then))
-        return false;
-    double explained = pace_link_explained_ns(exchange, measured_ns, now_ns.median),
-           change = explained * (then_ns.median / now_ns.median - 1);
+    if (!(measured_ns > 0) || !price_both(&now_ns, &then_ns, prices, there, graph, exchange, then, 1)) return false;
+    double explained = pace_link_explained_ns(exchange, measured_ns, now_ns.median);
+    double slower = explained / now_ns.median;
+    if (slower > 1 && !price_both(&now_ns, &then_ns, prices, there, graph, exchange, then, slower)) return false;
+    double change = explained * (then_ns.median / now_ns.median - 1);
     double more = (measured_ns + change) / measured_ns;
     variant->launches[launch].more *= more;
     pace_variant_assume(variant, launch, PACE_DOUBT_NETWORK, then_ns.spread * fabs(change) / (measured_ns + change));

@@ -301,6 +301,25 @@ def check_links(folder):
     expect(min(tree, ring) >= now - 0.05e6, "the library's own choice is the best of its algorithms", now, tree, ring)
 
 
+def check_slower_links(folder):
+    """Both ranks are traced, and their exchange takes 20 ms where the catalogue's links explain 50 us: it is the links' time, nearly all of
+    it a matter of bytes, and halves with twice their rate."""
+    ranks = [planted_traces.Rank(rank, 2) for rank in range(2)]
+    for number in range(1, 6):
+        begun = [rank.now for rank in ranks]
+        for rank in ranks:
+            rank.kernel("aten::mm", 3000, name="ampere_sgemm_128x128_tn")
+        planted_traces.collective(ranks, 20000)
+        for rank, start in zip(ranks, begun):
+            rank.wait(stream=20)
+            rank.host("user_annotation", f"ProfilerStep#{number}", start, rank.now - start)
+    paths = [rank.write(os.path.join(folder, f"slower_{at}.json")) for at, rank in enumerate(ranks)]
+    for factor, left in (("2", 10e6), ("0.5", 40e6)):
+        code, out, err = run("predict", *paths, "--links", factor, "-q", "-f", "json")
+        now, then = [one["step_ns"] for one in json.loads(out)["scenarios"]]
+        expect(abs(then - now - (left - 20e6) * 4 / 5) < 0.02 * left, "links", factor, now, then, err)  # a step's sum counts in the next
+
+
 def data_parallel(path, buckets, layers=12, gradient=(8192, 8192), sum_us=1832.0):
     """One rank of eight: every layer's gradient of 256 MiB takes 1.8 ms over its links; `buckets`: how many sums, of equally many layers."""
     rank = planted_traces.Rank(0, 8)
@@ -437,6 +456,7 @@ def main():
         check_slow_links(folder)
         check_forms(folder)
         check_links(folder)
+        check_slower_links(folder)
         check_buckets(folder)
         check_experts(folder)
         check_moved_exchanges(folder)
