@@ -235,7 +235,9 @@ def check_signs(folder):
     alone = answer("analyze", planted_traces.slow_rank_alone(os.path.join(folder, "alone.json.gz"))[0])
     expect(alone["lead"]["hint"] == "record_all_ranks", "one rank alone", alone["lead"])
     turns = planted_jobs.write("uneven_batches", 4, os.path.join(folder, "turns.json"))
-    expect(answer("analyze", os.path.dirname(turns[0]))["lead"]["hint"] == "late_by_turns", "by turns")
+    document = answer("analyze", os.path.dirname(turns[0]))
+    expect(document["lead"]["hint"] == "late_by_turns", "by turns")
+    expect(any(s.startswith("All ranks wait for each other by turns") for s in document["summary"]), "nobody is left to be the others", document["summary"])
 
 
 def check_large_saving(folder):

@@ -51,12 +51,12 @@ static void put_latest(pace_node *root, const pace_analysis *analysis, const pac
     const pace_latest_rank *latest = &analysis->latest;
     if (latest->ranks > 1) snprintf(more, sizeof more, " and %zu more", latest->ranks - 1);
     double percent = 100.0 * (double)latest->by_ns / (double)rank->work.window.span_ns;
-    if (latest->by_chance)
-        pace_node_sentence(root, true,
-                           "%s whichever rank is the latest, half of them for %.0f %% of the time or longer%s: which "
-                           "one changes from step to step, as by chance.",
-                           latest->hidden ? "Exchanges are open for" : "The others wait for", percent,
-                           latest->hidden ? ", most of it beside kernels that hide it" : "");
+    bool all = latest->rank && !latest->by_work && latest->ranks == analysis->ranks.count;
+    if (latest->by_chance || all)
+        pace_node_sentence(
+            root, true, "All ranks wait for each other by turns, half of them for %.0f %% of the time or longer%s%s.",
+            percent, latest->by_chance ? "; none is late more often than by chance" : "",
+            latest->hidden ? "; kernels beside the exchanges hide most of it" : "");
     else if (latest->rank && latest->by_work)
         pace_node_sentence(
             root, true, "The others wait for %s%s: its own work takes %.0f %% of the time more than the median rank's.",
