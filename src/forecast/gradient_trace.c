@@ -1,6 +1,7 @@
 /* The gradients of a step that was recorded, or walked from one: where autograd accumulates them. */
 #include "base/order.h"
 #include "forecast/gradient_profile.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "forecast/forecast.h"
 #include "forecast/gradient_parts.h"
@@ -63,9 +64,11 @@ static double gradient_bytes(const pace_step *step, uint32_t task) {
 
 typedef struct {
     double ready_s, bytes;
+    int64_t start_ns;
 } gradient;
 
 PACE_ORDER(by_ready, gradient, PACE_UP(ready_s))
+PACE_ORDER(by_start, gradient, PACE_UP(start_ns))
 
 typedef struct {
     const pace_rank *rank;
@@ -74,6 +77,7 @@ typedef struct {
     size_t launches;
     int64_t from_ns, to_ns; /* of backward */
     PACE_VEC(gradient) found;
+    PACE_VEC(int64_t) forward_ns; /* starts of the forward pass's operators */
     size_t without_shape;
 } search;
 
@@ -83,8 +87,9 @@ static pace_status look(search *s, double backward_s, uint32_t task) {
     if (step->kind[task] != PACE_TASK_OP || step->start_ns[task] < s->mark->start_ns ||
         step->start_ns[task] >= s->mark->end_ns)
         return PACE_OK;
+    if (step->stage[task] == PACE_STAGE_FORWARD) return PACE_PUSH(&s->forward_ns, step->start_ns[task]);
     if (!pace_starts(name, accumulation)) return PACE_OK;
-    gradient g = {.bytes = gradient_bytes(step, task)};
+    gradient g = {.bytes = gradient_bytes(step, task), .start_ns = step->start_ns[task]};
     if (!(g.bytes > 0)) {
         s->without_shape++;
         return PACE_OK;
@@ -93,6 +98,30 @@ static pace_status look(search *s, double backward_s, uint32_t task) {
     double share = s->to_ns > s->from_ns ? at / (double)(s->to_ns - s->from_ns) : 1;
     g.ready_s = fmin(fmax(share, 0), 1) * backward_s;
     return PACE_PUSH(&s->found, g);
+}
+
+static bool goes_forward_between(const search *s, int64_t from_ns, int64_t to_ns) {
+    size_t low = 0;
+    PACE_SEARCH(low, s->forward_ns.count, middle, s->forward_ns.items[middle] <= from_ns);
+    return low < s->forward_ns.count && s->forward_ns.items[low] < to_ns;
+}
+
+/* The gradients of micro-batches are summed, and exchanged behind the last: where every backward pass accumulates the
+ * same, only what the last one does counts. */
+static void keep_last_pass(search *s) {
+    gradient *all = s->found.items;
+    size_t count = s->found.count, each = 1;
+    if (s->forward_ns.count) pace_order_ns(s->forward_ns.items, s->forward_ns.count);
+    qsort(all, count, sizeof *all, by_start);
+    while (each < count && !goes_forward_between(s, all[each - 1].start_ns, all[each].start_ns)) each++;
+    for (size_t i = each; i < count; i++) {
+        bool first = goes_forward_between(s, all[i - 1].start_ns, all[i].start_ns);
+        if (first != (i % each == 0) || all[i].bytes < all[i - each].bytes || all[i].bytes > all[i - each].bytes)
+            return;
+    }
+    if (count % each) return;
+    memmove(all, all + count - each, each * sizeof *all);
+    s->found.count = each;
 }
 
 /* The tables of a step's look-ups in the forward pass: "aten::embedding"(table, indices). */
@@ -122,6 +151,7 @@ static pace_status take(pace_gradient_profile *profile, search *s, const char *p
                          "%s: expected the gradients of a training step with their shapes (PyTorch: "
                          "record_shapes=True), found %zu accumulated",
                          path, s->without_shape);
+    keep_last_pass(s);
     qsort(s->found.items, s->found.count, sizeof *s->found.items, by_ready);
     PACE_TRY(pace_gradient_room(profile, s->found.count));
     profile->count = s->found.count;
@@ -151,6 +181,6 @@ pace_status pace_gradient_profile_of_rank(pace_gradient_profile *out, const pace
         return pace_fail(PACE_E_INPUT, "%s: expected a training step, found no backward pass", rank->path);
     pace_status status = find(&profile, &s);
     pace_free(s.list);
-    PACE_VEC_FREE(&s.found);
+    PACE_VEC_FREE(&s.found, &s.forward_ns);
     return PACE_GIVE(out, profile, status, pace_gradient_profile_free(&profile));
 }

@@ -136,6 +136,32 @@ static void cover_children(extents *e) {
     }
 }
 
+/* An operator that launches nothing takes its time as a whole. Where one other is all that it holds, that is as long: a
+ * gradient that is kept as it is, within autograd's function. */
+static pace_status fill_only_children(extents *e) {
+    size_t count = e->graph->nodes.count;
+    uint8_t *children = pace_alloc(count + 1, 1);
+    if (!children) return PACE_E_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t parent = e->graph->nodes.items[i].parent;
+        if (parent != PACE_NO_NODE && children[parent] < 2) children[parent]++;
+    }
+    for (size_t i = 0; i < e->graph->launches.count; i++) /* whose work is elsewhere now stands nowhere */
+        for (uint32_t n = e->graph->launches.items[i].node; n != PACE_NO_NODE && children[n] < 3;
+             n = e->graph->nodes.items[n].parent)
+            children[n] = 3;
+    for (unsigned repeat = 0; repeat < e->repeats; repeat++) {
+        extent *nodes = e->nodes + repeat * count;
+        for (size_t i = 0; i < count; i++) {
+            uint32_t parent = e->graph->nodes.items[i].parent;
+            bool only = parent != PACE_NO_NODE && children[parent] == 1;
+            if (only && !ran(&nodes[i]) && e->graph->nodes.items[parent].kind == PACE_TASK_OP) nodes[i] = nodes[parent];
+        }
+    }
+    pace_free(children);
+    return PACE_OK;
+}
+
 static pace_status take_name(pace_name *out, extents *e, pace_step *step, pace_name name) {
     if (!e->names[name]) {
         const char *text = pace_names_text(&e->graph->names, name);
@@ -359,7 +385,8 @@ static pace_status make_step(pace_step *out, extents *e) {
     PACE_TRY(pace_step_init(out));
     place_captured(e);
     cover_children(e);
-    pace_status status = fill_step(out, e);
+    pace_status status = fill_only_children(e);
+    if (status == PACE_OK) status = fill_step(out, e);
     if (status != PACE_OK) pace_step_free(out);
     return status;
 }

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 from checks import PACELINE, SHARED, SOURCE, expect, finish, run as program
+import planted_traces
 import strict_schema
 
 DEMO = os.path.join(SOURCE, "tests", "data", "demo.json.gz")
@@ -192,6 +193,33 @@ def recorded():
     model = points("resnet50", *on, "--batch", "32")
     expect(abs(model[1]["exchange_ns"] / found[1]["exchange_ns"] - 1) < 0.001, model[1], found[1])
     expect(points(TRAINING, *on, "--batch", "64")[0]["step_ns"] > found[0]["step_ns"], "twice the samples")
+
+
+def kept_gradients():
+    """PyTorch keeps a gradient as it is where none was before: AccumulateGrad launches nothing, and its bytes are exchanged all the same. Four
+    micro-batches of eight samples are 32 samples a step."""
+    square = [[4096, 4096]]
+    for passes in (1, 4):
+        rank = planted_traces.Rank()
+        for number in range(1, 6):
+            with rank.annotate(f"ProfilerStep#{number}"):
+                for sequence in range(passes):
+                    rank.kernel("aten::addmm", 900, name="ampere_sgemm_128x128_tn", **{"Input Dims": [[4096], [8, 4096], *square], "Input type": ["float"] * 3,
+                                                                                       "Sequence number": sequence, "Fwd thread id": 0})
+                    with rank.operator("autograd::engine::evaluate_function: AddmmBackward0", **{"Sequence number": sequence, "Fwd thread id": 1}):
+                        rank.kernel("aten::mm", 1800, name="ampere_sgemm_128x128_tn", **{"Input Dims": [[4096, 8], [8, 4096]], "Input type": ["float"] * 2})
+                    with rank.operator("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"):
+                        rank.run("torch::autograd::AccumulateGrad", 4, **{"Input Dims": square, "Input type": ["float"]})
+                with rank.annotate("Optimizer.step#SGD.step"):
+                    rank.kernel("aten::add_", 200, name="multi_tensor_apply_kernel")
+                rank.item()
+        with tempfile.TemporaryDirectory() as folder:
+            path = rank.write(os.path.join(folder, "kept.json.gz"))
+            on = ("--on", "a100-80-sxm*1 net=1Gb/s net-latency=1us launch=1us", "--approach", "ps:splits=1", "--workers", "1,64")
+            one, many = points(path, *on)
+        push = 2 * 4096 * 4096 * 4 * 63 / 64 / (1e9 / 8)
+        expect(one["batch"] == 8 * passes, "samples of a step", passes, one)
+        expect(0.95 < many["exchange_ns"] / 1e9 / push < 1.5, "bytes, once a step", passes, many, push)
 
 
 def embeddings():
@@ -504,6 +532,7 @@ networks_in_words()
 pulls()
 several_models()
 recorded()
+kept_gradients()
 measures()
 doubted()
 hidden()
