@@ -111,7 +111,7 @@ static double held_until(const stage_clock *s, double queue, double begun_s, dou
     return end_s;
 }
 
-/* What a pass waits for comes while the stage waits. */
+/* What a pass waits for comes while the stage waits, for what it needs or for the copies of the pass before. */
 static void come_ahead(pace_clocks *turn, double ahead_s, double waits_s) {
     double less_s = fmin(ahead_s, fmax(0, waits_s));
     turn->device_s -= less_s;
@@ -132,7 +132,7 @@ static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times
     pace_clocks turn = clocks_of(w, times, t);
     pace_stage_lanes *l = &s->lanes;
     if (t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_INPUTS)
-        come_ahead(&turn, times->ahead_s, start_s - fmax(l->compute_s, l->host_s));
+        come_ahead(&turn, times->ahead_s, start_s - fmax(l->compute_s - s->leaves_s, l->host_s));
     const issued_turn issued = {s->launches, launches_of(w, times, t), start_s, start_s};
     PACE_TRY(PACE_PUSH(&s->issued, issued));
     double until_s = held_until(s, w->queue, l->host_s, turn.host_s);

@@ -59,6 +59,8 @@ QUESTIONS = [
         "optimizer": "adam", "update": "foreach", "micro_batch": 1, "global_batch": 64}),
     ("activations come back while a stage waits for its gradient", "internlm2-7b", "dgx-b200*4", {"dp": 1, "tp": 2, "pp": 8, "recompute": "selective", "precision": "bf16",
         "optimizer": "sgd", "micro_batch": 4, "global_batch": 4, "offload": "activations"}),
+    ("activations come back beside those that leave", "convnext_tiny", "dgx-1-v100*2", {"dp": 4, "pp": 4, "recompute": "none", "precision": "fp16", "execution": "compiled",
+        "micro_batch": 4, "global_batch": 128, "offload": "activations"}),
     ("what a compiled block ends with waits for no copy", "internlm2-7b", "dgx-b200*4", {"dp": 1, "tp": 2, "pp": 8, "recompute": "selective", "precision": "bf16",
         "execution": "compiled", "optimizer": "sgd", "micro_batch": 4, "global_batch": 4, "offload": "activations"}),
     ("copies lie beside what runs again", "opt_30b", "dgx-b200*4", {"dp": 1, "recompute": "selective", "precision": "fp16", "optimizer": "sgd", "micro_batch": 4, "global_batch": 4,
