@@ -55,7 +55,7 @@ static void put_latest(pace_node *root, const pace_analysis *analysis, const pac
     if (latest->by_chance || all)
         pace_node_sentence(
             root, true, "All ranks wait for each other by turns, half of them for %.0f %% of the time or longer%s%s.",
-            percent, latest->by_chance ? "; none is late more often than by chance" : "",
+            percent, latest->by_chance ? ": which one changes from step to step, as by chance" : "",
             latest->hidden ? "; kernels beside the exchanges hide most of it" : "");
     else if (latest->rank && latest->by_work)
         pace_node_sentence(
