@@ -78,7 +78,7 @@ def noisy(count, seed):
 
 def test_small_tables():
     """Intervals of 60 rows hold nine of ten of others by the same law, and the fit knows how many of its own they hold."""
-    inside, said, count, seeds = 0, 0, 300, range(10, 22)
+    inside, said, count, seeds = 0, 0, 300, range(10, 14 if "ASAN_OPTIONS" in os.environ else 22)
     for seed in seeds:
         train, test = put("few.csv", noisy(60, seed)), put("others.csv", noisy(count, seed + 100))
         fit = os.path.join(FOLDER, "few.fit")
