@@ -23,22 +23,14 @@ static double largest(size_t *at, const double *ranks, size_t count) {
     return most;
 }
 
-static void shuffle(size_t *order, size_t count, uint64_t *stream) {
-    for (size_t i = count - 1; i > 0; i--) {
-        size_t other = (size_t)(pace_random_uniform(stream) * (double)(i + 1));
-        size_t kept = order[i];
-        order[i] = order[other];
-        order[other] = kept;
-    }
-}
-
 /* The values in another order: blocks of neighbours, beginning anywhere, the last one with the first values behind. */
-static void put_blocks(double *out, const double *values, size_t count, size_t block, size_t *order, uint64_t *stream) {
+static void put_blocks(double *out, const double *values, size_t count, size_t block, int64_t *order,
+                       uint64_t *stream) {
     size_t blocks = (count + block - 1) / block, at = 0;
     size_t begin = block > 1 ? (size_t)(pace_random_uniform(stream) * (double)count) : 0;
-    shuffle(order, blocks, stream);
+    pace_random_shuffle(order, blocks, stream);
     for (size_t i = 0; i < blocks; i++)
-        for (size_t k = order[i] * block; k < count && k < (order[i] + 1) * block; k++)
+        for (size_t k = (size_t)order[i] * block, end = k + block; k < count && k < end; k++)
             out[at++] = values[(begin + k) % count];
 }
 
@@ -49,9 +41,9 @@ static pace_status share_as_large(double *share, const double *ranks, size_t cou
     if (shuffles < LEAST_SHUFFLES) shuffles = LEAST_SHUFFLES;
     uint64_t stream = pace_random_stream(1, count);
     double *shuffled = pace_alloc(count, sizeof *shuffled);
-    size_t *order = pace_alloc(count, sizeof *order);
+    int64_t *order = pace_alloc(count, sizeof *order);
     bool room = shuffled && order;
-    for (size_t i = 0; room && i < count; i++) order[i] = i;
+    for (size_t i = 0; room && i < count; i++) order[i] = (int64_t)i;
     for (size_t i = 0; room && i < shuffles; i++) {
         put_blocks(shuffled, ranks, count, block, order, &stream);
         as_large += largest(&at, shuffled, count) >= found * (1 - 1e-12);

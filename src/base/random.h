@@ -2,6 +2,7 @@
  * streams of different seeds, such as a job's number, are independent enough to be used side by side. */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 static inline uint64_t pace_random_mix(uint64_t z) {
@@ -22,4 +23,14 @@ static inline uint64_t pace_random_stream(uint64_t seed, uint64_t i) {
 /** In [0, 1), 53 bits. */
 static inline double pace_random_uniform(uint64_t *stream) {
     return (double)(pace_random_next(stream) >> 11) * 0x1p-53;
+}
+
+/** In random order (Fisher and Yates). */
+static inline void pace_random_shuffle(int64_t *values, size_t count, uint64_t *stream) {
+    for (size_t i = count; i-- > 1;) {
+        size_t other = (size_t)(pace_random_uniform(stream) * (double)(i + 1));
+        int64_t kept = values[i];
+        values[i] = values[other];
+        values[other] = kept;
+    }
 }

@@ -24,15 +24,6 @@ static int64_t latest_in_all(const int64_t *late_ns, size_t steps, size_t ranks)
     return most;
 }
 
-static void shuffle(int64_t *values, size_t count, uint64_t *stream) {
-    for (size_t i = count - 1; i > 0; i--) {
-        size_t other = (size_t)(pace_random_uniform(stream) * (double)(i + 1));
-        int64_t kept = values[i];
-        values[i] = values[other];
-        values[other] = kept;
-    }
-}
-
 pace_chance_lateness pace_chance_lateness_of(int64_t *late_ns, size_t steps, size_t ranks) {
     pace_chance_lateness found = {0};
     for (size_t s = 0; s < steps; s++) found.late_ns += largest(late_ns + s * ranks, ranks);
@@ -44,7 +35,7 @@ pace_chance_lateness pace_chance_lateness_of(int64_t *late_ns, size_t steps, siz
     uint64_t stream = pace_random_stream(steps, ranks);
     int64_t latest = latest_in_all(late_ns, steps, ranks);
     for (size_t i = 0; i < shuffles; i++) {
-        for (size_t s = 0; s < steps; s++) shuffle(late_ns + s * ranks, ranks, &stream);
+        for (size_t s = 0; s < steps; s++) pace_random_shuffle(late_ns + s * ranks, ranks, &stream);
         as_late += latest_in_all(late_ns, steps, ranks) >= latest;
     }
     found.by_chance = (double)(as_late + 1) > PACE_CHANGE_LEVEL * (double)(shuffles + 1);
