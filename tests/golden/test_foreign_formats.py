@@ -207,6 +207,10 @@ def main():
                 file.write(json.dumps(events))
             code, _, err = run("analyze", os.path.join(folder, name))
             expect_line(code, err, 3, said)
+        for pid in (1, 9):  # a user's own marks, of the same process or of a row of their own, are no device
+            with open(os.path.join(folder, "marked.json"), "w") as file:
+                file.write(json.dumps([{**op, "ts": 10 * i} for i in range(30)] + [{"ph": "X", "name": "epoch", "pid": pid, "tid": 2, "ts": 4, "dur": 200}]))
+            expect(run("analyze", os.path.join(folder, "marked.json"))[0] == 0, "own marks", pid)
         for pids, said in ((("0", "0"), False), (("rank0", "rank1"), True)):
             kernels = [{"ph": "X", "cat": "kernel", "name": "gemm", "pid": pids[i % 2], "tid": 7, "ts": 10 * i, "dur": 6 if pids[0] == "0" else 12, "args": {"device": 0, "stream": 7}}
                        for i in range(9)]

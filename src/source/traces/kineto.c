@@ -35,7 +35,8 @@ typedef struct {
     pace_name foreign;        /* the category of the first complete event of another one; 0 = none, or it has none */
     bool joined;              /* several ranks, written for viewers */
     uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
-    uint64_t without_category; /* complete events, of another tool or of a device that is not read */
+    uint64_t host;            /* the process whose host thread was met last */
+    uint64_t without_category; /* complete events of others, of another tool or of a device that is not read */
     uint64_t without_phase;    /* no events at all */
     uint64_t far_off;          /* complete events at times that are none */
     uint64_t without_length;   /* tasks that no usable duration is given for */
@@ -116,6 +117,7 @@ static pace_status find_lane(uint32_t *out, reader *r, bool device) {
             PACE_TRY(
                 pace_step_lane(&r->lanes[slot].lane, r->step, key, strlen(key), device, device ? device_of(event) : 0));
         r->lanes[slot].hash = hash;
+        if (!device) r->host = hash_process(event);
     }
     *out = r->lanes[slot].lane;
     return PACE_OK;
@@ -290,7 +292,7 @@ static pace_status keep_counters(reader *r) {
 }
 
 static pace_status note_foreign(reader *r) {
-    r->without_category += !r->event.has_category;
+    r->without_category += !r->event.has_category && hash_process(&r->event) != r->host;
     const pace_kineto_category *category = &r->event.categories[r->event.category];
     if (!r->foreign && r->event.has_category && category->length)
         return pace_names_add(&r->foreign, &r->step->names, category->text, category->length);
@@ -303,10 +305,12 @@ static bool is_foreign(const reader *r) {
            r->step->memory.count == 0;
 }
 
-/* Work of a device that the profiler's list was joined with (Huawei's Ascend), beside the host's. */
+/* Work of a device that the profiler's list was joined with (Huawei's Ascend), beside the host's; not some marks of the
+ * user's own. */
 static bool lacks_device(const reader *r) {
     const size_t *kinds = r->step->kind_count;
-    return r->without_category > 0 && kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] == 0;
+    return r->without_category * 10 > r->step->complete_count &&
+           kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] == 0;
 }
 
 static pace_status refuse_foreign(const reader *r, const char *name) {
