@@ -362,10 +362,15 @@ static pace_status prepare(learner *l) {
     return PACE_OK;
 }
 
-/* One tenth is scored, the next one stops the trees. */
-static void hold_out(learner *l, unsigned tenth) {
-    for (size_t i = 0; i < l->count; i++)
+/* One tenth is scored, the next one stops the trees. False where groups are so few that there is nothing to score, or
+ * to learn from. */
+static bool hold_out(learner *l, unsigned tenth) {
+    size_t rows[TEST + 1] = {0};
+    for (size_t i = 0; i < l->count; i++) {
         l->part[i] = l->tenth[i] == tenth ? TEST : l->tenth[i] == (tenth + 1) % TENTHS ? VALIDATE : TRAIN;
+        rows[l->part[i]]++;
+    }
+    return rows[TRAIN] > 0 && rows[TEST] > 0;
 }
 
 static pace_status learn_near(pace_learned *learned, learner *l, bool all, unsigned rounds) {
@@ -374,9 +379,8 @@ static pace_status learn_near(pace_learned *learned, learner *l, bool all, unsig
     return fit_near(l, learned, all, rounds);
 }
 
-/* Of many rows a tenth sets the spreads, and another one is scored. */
+/* Of many rows, whose first tenth is held out, the next one sets the spreads. */
 static pace_status score_many(pace_learned_score *sum, unsigned *rounds, pace_learned *learned, learner *l) {
-    hold_out(l, 0);
     PACE_TRY(learn_near(learned, l, false, ROUNDS));
     note_errors(l, learned, VALIDATE);
     note_errors(l, learned, TEST);
@@ -394,12 +398,13 @@ static void tell_apart(learner *l, unsigned tenth) {
 /* Of few, each row's error is by a fit without its tenth; it is scored with the spreads that the other tenths set, and
  * all of them set those that are kept. */
 static pace_status score_few(pace_learned_score *sum, unsigned *rounds, pace_learned *learned, learner *l) {
-    size_t trees = 0;
+    size_t trees = 0, fits = 0;
     for (unsigned tenth = 0; tenth < TENTHS; tenth++) {
-        hold_out(l, tenth);
+        if (!hold_out(l, tenth)) continue;
         PACE_TRY(learn_near(learned, l, false, ROUNDS));
         note_errors(l, learned, TEST);
         trees += learned->trees.roots.count;
+        fits++;
     }
     for (unsigned tenth = 0; tenth < TENTHS; tenth++) {
         tell_apart(l, tenth);
@@ -408,7 +413,7 @@ static pace_status score_few(pace_learned_score *sum, unsigned *rounds, pace_lea
     }
     tell_apart(l, TENTHS);
     set_spreads(l, learned);
-    *rounds = (unsigned)(trees / TENTHS);
+    *rounds = fits ? (unsigned)(trees / fits) : 0;
     return PACE_OK;
 }
 
@@ -418,7 +423,8 @@ static pace_status learn(pace_learned *learned, pace_learned_score *score, learn
     PACE_TRY(prepare(l));
     PACE_TRY(find_series(l, learned));
     set_scale(learned);
-    PACE_TRY((l->count < PACE_LEARN_FEW ? score_few : score_many)(&sum, &rounds, learned, l));
+    bool few = l->count < PACE_LEARN_FEW || !hold_out(l, 0);
+    PACE_TRY((few ? score_few : score_many)(&sum, &rounds, learned, l));
     if (score) *score = score_of(sum);
     PACE_TRY(learn_near(learned, l, true, rounds));
     PACE_TRY(fit_far(l, learned));

@@ -2,6 +2,7 @@
 import csv
 import gzip
 import io
+import itertools
 import json
 import math
 import os
@@ -90,6 +91,18 @@ def test_small_tables():
         inside, said = inside + own / len(seeds), said + family["coverage"] / len(seeds)
     expect(0.86 <= inside <= 0.96, "of all tables", inside)
     expect(abs(said - inside) <= 0.05, "as said", said, inside)
+
+
+def test_one_shape():
+    """Of rows of one shape none can be held out: they are learned from, whatever the seed, and nothing is scored."""
+    for count, seed in itertools.product((30, 700), (1, 12)):
+        draw = random.Random(seed)
+        lines = [f"a100-80-sxm,bf16,1024,1024,1024,{20 * (1 + 0.05 * draw.random()):.4f}" for _ in range(count)]
+        rows, fit = put("one.csv", "\n".join(["device,dtype,m,n,k,time_us"] + lines) + "\n"), os.path.join(FOLDER, "one.fit")
+        family = json_of("fit", rows, "--seed", str(seed), "-o", fit)["families"][0]
+        answer = rows_of(run("predict", "--rows", rows, "--fit", fit)[1])[0]
+        expect(family["held_out"] == 0 and 19 < float(answer["predicted"]) < 22, "one shape", count, seed, family, answer)
+        expect(float(answer["high"]) / float(answer["low"]) > 1.2, "an interval that nothing was held out for", answer)
 
 
 def test_units():

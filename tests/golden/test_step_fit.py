@@ -95,6 +95,10 @@ def check_handful(folder):
     expect(abs(bias) < 0.02 and inside >= 0.8, "the model again", bias, inside)
     unlike, _, strangers = errors_of(elsewhere, fit)
     expect(-0.2 < unlike < -0.05, "another model", unlike)
+    beyond = os.path.join(folder, "beyond.csv")
+    put_own(beyond, [("llama3-8b", 1024, 1, 2048)], [1.0])
+    far, = errors_of(beyond, fit)[2]
+    expect(float(far["high"]) / float(far["low"]) > 1.2 * float(answers[0]["high"]) / float(answers[0]["low"]), "beyond its devices it is known less well", far)
     put_own(train, asked[:6], [s / 1000 for s in slower[:6]])
     warned = [w["code"] for w in json.loads(run("fit", "--kind", "step", train, "-f", "json")[1])["warnings"]]
     expect("unit_doubted" in warned and '"unit_doubted"' not in out, "milliseconds in a column of seconds", warned)

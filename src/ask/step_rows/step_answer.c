@@ -99,7 +99,8 @@ void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *soluti
     pace_step_model_name(name, asked);
     bool known = fit->model_count > 0 && !pace_fit_group_missing(fit->models, fit->model_count, "", name);
     if (known) offset += pace_fit_group_offset(fit->models, fit->model_count, name);
-    double spread = known ? fit->model_spread : fit->spread;
+    bool inside = known && !pace_step_fit_beyond(fit, asked);
+    double spread = inside ? fit->model_spread : fit->spread; /* its rows say nothing of other sizes */
     out->time_s = (pace_estimate){out->time_s.median * exp(offset), spread, PACE_RUNG_CALIBRATED};
 }
 
@@ -148,6 +149,7 @@ void pace_step_model_name(char out[PACE_FIT_GROUP_NAME], const pace_step_case *a
     double parameters = pace_model_total(asked->model, &asked->config).parameters;
     double sequence = pace_model_sequence(asked->model, &asked->config);
     pace_step_group_name(group, asked);
-    pace_snprintf(out, PACE_FIT_GROUP_NAME, "%s, %.0f parameters", group, parameters);
-    if (sequence > 0) pace_append(out, PACE_FIT_GROUP_NAME, ", %.0f tokens", sequence);
+    pace_snprintf(out, PACE_FIT_GROUP_NAME, "%.0f parameters, ", parameters);
+    if (sequence > 0) pace_append(out, PACE_FIT_GROUP_NAME, "%.0f tokens, ", sequence);
+    pace_append(out, PACE_FIT_GROUP_NAME, "%s", group);
 }

@@ -226,15 +226,15 @@ static size_t model_errors(double *a, double *b, unsigned *way, double *left, co
  * out surely gain by that. */
 static pace_status learn_models(pace_step_fit *fit, pace_held_out *score, const samples *all) {
     size_t count = all->items.count;
-    double *errors = pace_alloc(4 * count, sizeof *errors), *left = errors + count;
+    double *errors = pace_alloc(count, sizeof *errors), *left = pace_alloc(3 * count, sizeof *left);
     unsigned *way = pace_alloc(count, sizeof *way);
-    pace_status status = errors && way ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = errors && left && way ? PACE_OK : PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
         const sample *one = all->items.items[i];
         errors[i] = log_error(one, &fit->factors) + pace_fit_group_offset(fit->groups, fit->group_count, one->group);
     }
     if (status == PACE_OK) {
-        double *a = errors + 2 * count, *b = errors + 3 * count;
+        double *a = left + count, *b = a + count;
         size_t rows = model_errors(a, b, way, left, errors, all);
         if (rows > 0 && pace_held_out_gain(a, b, way, rows, true) > 0) {
             add_models(fit, left, errors, all);
@@ -242,7 +242,7 @@ static pace_status learn_models(pace_step_fit *fit, pace_held_out *score, const 
             status = pace_held_out_summarize(score, &fit->model_spread, b, rows, rows);
         }
     }
-    PACE_FREE(errors, way);
+    PACE_FREE(errors, left, way);
     return status;
 }
 

@@ -79,7 +79,7 @@ const char *pace_step_fit_beyond(const pace_step_fit *fit, const pace_step_case 
 /** What a fit may tell apart: device, precision and task. */
 void pace_step_group_name(char out[PACE_FIT_GROUP_NAME], const pace_step_case *asked);
 
-/** What it knows a model by: its parameters, within a group. */
+/** What it knows a model by: its parameters and sequence, and the group. */
 void pace_step_model_name(char out[PACE_FIT_GROUP_NAME], const pace_step_case *asked);
 
 /** Answers a row that has a model; `fit` NULL = by formula. Errors: those of pace_step_solve(). */

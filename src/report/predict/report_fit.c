@@ -25,12 +25,10 @@ static pace_status learn(fitted *f, const pace_paths *paths, const pace_rows_opt
 
 static void warn_of_unlike(pace_report *report, const fitted *f) {
     if (f->unlike == 1) return;
-    bool longer = f->unlike > 1;
-    pace_report_warn(
-        report, PACE_WARN_UNIT_DOUBTED, NULL,
-        "the rows took %.3g times as %s as by formula, in the middle: is their column in the unit that its "
-        "name says?",
-        longer ? f->unlike : 1 / f->unlike, longer ? "long" : "short a time");
+    pace_report_warn(report, PACE_WARN_UNIT_DOUBTED, NULL,
+                     "%s take %.3g times as long as %s say (median): is their column in the unit that its name says?",
+                     f->unlike > 1 ? "the rows" : "by formula the rows", f->unlike > 1 ? f->unlike : 1 / f->unlike,
+                     f->unlike > 1 ? "formulas" : "they");
 }
 
 static pace_status warn_of_unread(pace_report *report, const fitted *f) {
