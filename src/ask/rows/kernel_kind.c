@@ -159,6 +159,18 @@ static double work_of(const char **class_name, const void *state, size_t table, 
     return computes ? op->flop : op->read_bytes + op->write_bytes;
 }
 
+static const char *split_of(const kernels *k) { return k->options->split ? k->options->split : "shape"; }
+
+/* Whether a family was learned of whose rows, which are of one group, none could be held out; `all`: each was. */
+static bool any_unscored(const pace_fit_outcome *outcome, bool all) {
+    size_t learned = 0, unscored = 0;
+    PACE_ITEMS (const pace_fit_family, family, &outcome->families) {
+        learned += family->learned;
+        unscored += family->learned && family->score.held_out == 0;
+    }
+    return unscored > 0 && (!all || unscored == learned);
+}
+
 static pace_status learn(void *state, pace_row_keep keep, void *context) {
     kernels *k = state;
     pace_fit_rows_options how = {k->options->split, k->options->seed};
@@ -167,6 +179,11 @@ static pace_status learn(void *state, pace_row_keep keep, void *context) {
     k->cost = NULL;
     PACE_TRY(pace_cost_create(&k->cost, k->options->context->catalog));
     PACE_TRY(pace_fit_rows(&k->fit, &k->outcome, k->tables.items, k->tables.count, &how, keep, context));
+    if (k->options->seed && any_unscored(&k->outcome, true))
+        return pace_fail(PACE_E_USAGE,
+                         "seed: has no effect: the rows are of one group (split: %s), of which none can be "
+                         "held out",
+                         split_of(k));
     k->learned = true;
     return PACE_OK;
 }
@@ -208,11 +225,17 @@ static pace_status describe(pace_findings *out, const void *state) {
     };
     const kernels *k = state;
     const pace_fit_outcome *outcome = &k->outcome;
-    const char *split = k->options->split ? k->options->split : "shape", *file = k->options->fit_path;
+    const char *split = split_of(k), *file = k->options->fit_path;
     size_t fitted = count_fitted(out, outcome);
     if (outcome->unusable > 0)
         pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out; the first, %s", outcome->unusable,
                         outcome->first_status);
+    if (any_unscored(outcome, false))
+        pace_found_warn(
+            out, PACE_WARN_TOO_FEW_ROWS,
+            "families whose rows are of one group (split: %s) cannot be held out: nothing tells how far off "
+            "the fit is, and its interval is a guess",
+            split);
     pace_found_int(out, "rows", outcome->measured);
     pace_found_int(out, "rows_left_out", outcome->unusable);
     pace_found_text(out, "split", split);
