@@ -161,7 +161,7 @@ static double work_of(const char **class_name, const void *state, size_t table, 
 
 static const char *split_of(const kernels *k) { return k->options->split ? k->options->split : "shape"; }
 
-/* Whether a family was learned of whose rows, which are of one group, none could be held out; `all`: each was. */
+/* Whether a learned family has rows of one group alone, so that none was held out; `all`: whether each has. */
 static bool any_unscored(const pace_fit_outcome *outcome, bool all) {
     size_t learned = 0, unscored = 0;
     PACE_ITEMS (const pace_fit_family, family, &outcome->families) {
@@ -179,12 +179,12 @@ static pace_status learn(void *state, pace_row_keep keep, void *context) {
     k->cost = NULL;
     PACE_TRY(pace_cost_create(&k->cost, k->options->context->catalog));
     PACE_TRY(pace_fit_rows(&k->fit, &k->outcome, k->tables.items, k->tables.count, &how, keep, context));
+    k->learned = true;
     if (k->options->seed && any_unscored(&k->outcome, true))
         return pace_fail(PACE_E_USAGE,
                          "seed: has no effect: the rows are of one group (split: %s), of which none can be "
                          "held out",
                          split_of(k));
-    k->learned = true;
     return PACE_OK;
 }
 
