@@ -43,6 +43,7 @@ DEFINITIONS = {
     "device_resolve.c": {"least": "limit of a check"},
     "spread.c": {"spread": "a normal's standard deviation over its median absolute deviation"},
     "curve_shapes.c": {"amplitudes": "grid of an integral", "waits": "grid of an integral"},
+    "curve_noise.c": {"most_apart": "which sizes are neighbours"},
     "rates.c": {"no_load": "rounding"},
     "size_reversals.c": {"visible": "times are printed with four digits"},
     "usage.c": {"irregular": "threshold of a test"},

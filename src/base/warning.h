@@ -55,6 +55,7 @@
     X(ROWS_UNANSWERED, "rows_unanswered", true, "Rows of a table have no answer.")                                     \
     X(ROWS_LEFT_OUT, "rows_left_out", true, "Rows of a table were not used.")                                          \
     X(TOO_FEW_ROWS, "too_few_rows", true, "There are too few rows to learn from.")                                     \
+    X(CURVES_NOISY, "curves_noisy", true, "Measured times of a curve differ much from run to run or size to size.")    \
     X(JOBS_LEFT_OUT, "jobs_left_out", true, "Jobs of a table cannot be modelled or were not checked.")                 \
     X(STOPPED_EARLY, "stopped_early", true,                                                                            \
       "A training or search was stopped: its figures are of what was done by then.")                                   \

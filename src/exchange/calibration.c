@@ -93,6 +93,11 @@ pace_status pace_exchange_fit_add(pace_exchange_fit *fit, const pace_exchange_cu
             return pace_fail(PACE_E_INPUT,
                              "%s: expected a time above 0 and a size of 0 or more, found %g s at %g bytes", key->system,
                              points[i].time_s, points[i].bytes);
+    if (count > 0) qsort(points, count, sizeof *points, by_size);
+    pace_curve_scatter scatter = pace_curve_scatter_of(points, count);
+    if (scatter.repeats > 0) curve.scatter.repeats = scatter.repeats;
+    curve.scatter.neighbours = scatter.neighbours;
+    curve.scatter.near = scatter.near;
     count = thin(points, pace_curve_tidy(points, count));
     if (count < 1)
         return pace_fail(PACE_E_INPUT, "%s: %s on %d ranks: expected at least one size, found none", key->system,

@@ -8,13 +8,8 @@
 #pragma once
 
 #include "base/memory.h"
+#include "exchange/curve_noise.h"
 #include "exchange/exchange.h"
-
-typedef struct {
-    double bytes, time_s;
-} pace_curve_point;
-
-enum { PACE_CURVE_KNOTS = 2048 };
 
 typedef struct {
     char system[96]; /* as the measurement names it; "" = not named */
@@ -23,6 +18,7 @@ typedef struct {
     uint32_t first, count; /* of points, by size */
     int element_bytes;     /* of collectives that add, whose time depends on it; 0 = not said */
     char variant[96];      /* library, implementation, algorithm: what else tells curves apart */
+    pace_curve_scatter scatter;
 } pace_exchange_curve;
 
 /* What is asked of a fit. */
@@ -48,8 +44,9 @@ typedef struct {
 
 void pace_exchange_fit_free(pace_exchange_fit *fit);
 
-/** Adds a curve: `points` are sorted by size here, equal sizes become their median, and no more than PACE_CURVE_KNOTS
- * are kept. Errors: PACE_E_INPUT for no size or a time that is not above 0. */
+/** Adds a curve: `points` are sorted by size here, their scatter is found, equal sizes become their median, and no
+ * more than PACE_CURVE_KNOTS are kept. Where no size comes twice, the scatter of repeats is the
+ * one of `key`. Errors: PACE_E_INPUT for no size or a time that is not above 0. */
 pace_status pace_exchange_fit_add(pace_exchange_fit *fit, const pace_exchange_curve *key, pace_curve_point *points,
                                   size_t count) PACE_MUST_CHECK;
 

@@ -55,11 +55,11 @@ static int likeness(const pace_exchange_curve *curve, const pace_fit_question *q
 }
 
 /* The time of an exchange that moves nothing, as far as the curve or the model tells; no more than `time_s`. */
-static double floor_of(const pace_curve_point *points, size_t count, const pace_fit_question *q, const reading *place,
-                       double time_s, bool steady) {
+static double floor_of(const pace_exchange_curve *curve, const pace_curve_point *points, const pace_fit_question *q,
+                       const reading *place, double time_s, bool steady) {
     double least = pace_least(points[0].bytes, figure(q, PACE_DOUBT_CURVE_FLOOR_BYTES));
-    double bytes = count <= PACE_FEW_SIZES || q->model ? least : points[0].bytes;
-    pace_estimate s = pace_curve_answer(points, count, q, place->ranks_per_node, place->nodes, bytes, steady);
+    double bytes = curve->count <= PACE_FEW_SIZES || q->model ? least : points[0].bytes;
+    pace_estimate s = pace_curve_answer(curve, points, q, place->ranks_per_node, place->nodes, bytes, steady);
     return isnan(s.median) ? time_s : pace_least(time_s, s.median);
 }
 
@@ -79,10 +79,10 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
         if (how < best || alike == MOST_ALIKE) continue;
         reading place = {.ranks_per_node = ranks_per_node, .nodes = nodes, .ranks = ranks_per_node * nodes};
         out_of_range &= bytes < points[0].bytes || bytes > points[curve->count - 1].bytes;
-        pace_estimate s = pace_curve_answer(points, curve->count, q, ranks_per_node, nodes, bytes, steady);
+        pace_estimate s = pace_curve_answer(curve, points, q, ranks_per_node, nodes, bytes, steady);
         if (isnan(s.median)) continue;
         times[alike] = s.median;
-        floors[alike++] = floor_of(points, curve->count, q, &place, s.median, steady);
+        floors[alike++] = floor_of(curve, points, q, &place, s.median, steady);
         tightest = pace_least(tightest, s.spread);
     }
     if (alike == 0) return false;

@@ -11,7 +11,7 @@ typedef struct {
     size_t count;
     const pace_fit_question *q;
     int ranks_per_node, nodes;
-    double bytes;
+    double bytes, noise; /* noise: beyond what measurements usually have */
     bool steady;
 } asked_curve;
 
@@ -49,7 +49,7 @@ static bool modelled(pace_curve_size *out, const asked_curve *c, double bytes) {
 }
 
 static pace_curve_size size_of(const asked_curve *c, double bytes, double time_s) {
-    pace_curve_size size = {.log2_bytes = log2(pace_most(bytes, 1)), .time_s = time_s};
+    pace_curve_size size = {.log2_bytes = log2(pace_most(bytes, 1)), .time_s = time_s, .noise = c->noise};
     if (c->q->model && !modelled(&size, c, bytes)) size.model_s = 0;
     return size;
 }
@@ -147,15 +147,16 @@ static pace_estimate answer(const asked_curve *c) {
     double lines, held_out = beyond && c->count > 1 ? 1 : figure(c, PACE_DOUBT_CURVE_HELD_OUT);
     pace_estimate s = shaped(&lines, c, &asked);
     double inside = pace_most(s.spread * held_out, figure(c, PACE_DOUBT_CURVE_LEAST));
-    return (pace_estimate){median_of(c, &asked, s.median, lines), hypot(inside, further_by(c, &asked)),
+    return (pace_estimate){median_of(c, &asked, s.median, lines), hypot(hypot(inside, c->noise), further_by(c, &asked)),
                            PACE_RUNG_CALIBRATED};
 }
 
-pace_estimate pace_curve_answer(const pace_curve_point *points, size_t count, const pace_fit_question *q,
-                                int ranks_per_node, int nodes, double bytes, bool steady) {
-    const asked_curve c = {points, count, q, ranks_per_node, nodes, bytes, steady};
+pace_estimate pace_curve_answer(const pace_exchange_curve *curve, const pace_curve_point *points,
+                                const pace_fit_question *q, int ranks_per_node, int nodes, double bytes, bool steady) {
+    const asked_curve c = {
+        points, curve->count, q, ranks_per_node, nodes, bytes, pace_curve_noise(&curve->scatter, q->doubts), steady};
     const pace_curve_point *same = measured_at(&c);
     if (!same) return answer(&c);
-    return (pace_estimate){steady ? line_time(&c) : same->time_s, figure(&c, PACE_DOUBT_CURVE_LEAST),
-                           PACE_RUNG_CALIBRATED};
+    return (pace_estimate){steady ? line_time(&c) : same->time_s,
+                           hypot(figure(&c, PACE_DOUBT_CURVE_LEAST), M_SQRT2 * c.noise), PACE_RUNG_CALIBRATED};
 }

@@ -10,7 +10,7 @@
 
 enum { PACE_FEW_SIZES = 3 }; /* so many are too few for straight lines */
 
-/** The time of `bytes` on these ranks; the median is NAN where the curve says nothing, as one size without a model does
- * of others. `steady`: without spikes, as curves of several numbers of ranks are combined. */
-pace_estimate pace_curve_answer(const pace_curve_point *points, size_t count, const pace_fit_question *q,
-                                int ranks_per_node, int nodes, double bytes, bool steady);
+/** The time of `bytes` on these ranks, by the points of a curve; the median is NAN where the curve says nothing, as one
+ * size without a model does of others. `steady`: without spikes, as curves of several numbers of ranks are combined. */
+pace_estimate pace_curve_answer(const pace_exchange_curve *curve, const pace_curve_point *points,
+                                const pace_fit_question *q, int ranks_per_node, int nodes, double bytes, bool steady);

@@ -4,7 +4,7 @@
 #include "exchange/calibration.h"
 
 static const char schema[] = "paceline.exchange-fit/1";
-enum { MOST_WHOLE = 1 << 20 };
+enum { MOST_WHOLE = 1 << 20, MOST_SPREAD = 100 };
 
 static void write_curve(pace_jsonw *json, const pace_exchange_fit *fit, const pace_exchange_curve *curve) {
     pace_jsonw_object(json);
@@ -14,6 +14,7 @@ static void write_curve(pace_jsonw *json, const pace_exchange_fit *fit, const pa
     pace_jsonw_key_int(json, "nodes", curve->nodes);
     if (curve->element_bytes > 0) pace_jsonw_key_int(json, "element_bytes", curve->element_bytes);
     if (*curve->variant) pace_jsonw_key_text(json, "variant", curve->variant);
+    if (curve->scatter.repeats > 0) pace_jsonw_key_real(json, "repeats_spread", curve->scatter.repeats);
     pace_jsonw_key(json, "points");
     pace_jsonw_compact(json);
     pace_jsonw_array(json);
@@ -75,6 +76,8 @@ static pace_status read_curve(pace_exchange_fit *fit, const pace_yaml *yaml, con
         PACE_TRY(pace_yaml_whole(&curve.element_bytes, yaml, entry, "element_bytes", 1, MOST_WHOLE));
     if (pace_yaml_get(entry, "variant"))
         PACE_TRY(pace_yaml_copy(curve.variant, sizeof curve.variant, yaml, entry, "variant"));
+    if (pace_yaml_get(entry, "repeats_spread"))
+        PACE_TRY(pace_yaml_positive(&curve.scatter.repeats, yaml, entry, "repeats_spread", MOST_SPREAD));
     PACE_TRY(pace_yaml_member(&node, yaml, entry, "points"));
     return read_points(fit, &curve, yaml, node);
 }

@@ -169,7 +169,8 @@ static void answer_by(answer *out, const problem *p, const shape *s) {
         off[i] = log(p->measured[i].time_s) - at[i].log_s;
         to_asked[i] = together(p, &asked, &at[i], p->far_asked[i], p->near_asked[i]);
         for (size_t k = 0; k <= i; k++)
-            lower[i][k] = together(p, &at[i], &at[k], p->far[i][k], p->near[i][k]) + (i == k ? noise : 0);
+            lower[i][k] = together(p, &at[i], &at[k], p->far[i][k], p->near[i][k]) +
+                          (i == k ? noise + p->measured[i].noise * p->measured[i].noise : 0);
     }
     double level = p->modelled ? 0 : mean_of(off, p->count);
     for (size_t i = 0; i < p->count; i++) off[i] -= level;

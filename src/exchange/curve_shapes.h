@@ -17,6 +17,7 @@ typedef struct {
     double waiting_s; /* of the model's time, that of an exchange which moves nothing */
     double spread;    /* log-spread of the model there */
     double time_s;    /* as measured; of the size asked not read */
+    double noise;     /* how much it errs beyond what measurements usually do; of the size asked not read */
 } pace_curve_size;
 
 /** The time of `asked`, and its spread. `count` is at most PACE_SHAPE_SIZES, and above 0 where there is no model; in

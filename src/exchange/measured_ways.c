@@ -94,8 +94,11 @@ static bool modelled(pace_curve_size *out, const pace_fit_question *q, pace_curv
     empty.bytes = pace_least(at.bytes, q->doubts->figure[PACE_DOUBT_CURVE_FLOOR_BYTES]);
     if (pace_exchange_time(&s, &model, &whole) != PACE_OK || pace_exchange_time(&waiting, &model, &empty) != PACE_OK)
         return false;
-    *out = (pace_curve_size){log2(pace_most(at.bytes, 1)), s.median, pace_least(waiting.median, s.median), s.spread,
-                             at.time_s};
+    *out = (pace_curve_size){.log2_bytes = log2(pace_most(at.bytes, 1)),
+                             .model_s = s.median,
+                             .waiting_s = pace_least(waiting.median, s.median),
+                             .spread = s.spread,
+                             .time_s = at.time_s};
     return s.median > 0;
 }
 
@@ -120,7 +123,7 @@ static bool forced_time(pace_estimate *out, const pace_exchange_fit *fit, const 
         if (!goes(q, q->bytes, told.algorithm, told.protocol, way->algorithm, way->protocol)) continue;
         pace_fit_question alone = *q; /* the model is of another way */
         alone.model = NULL;
-        pace_estimate s = pace_curve_answer(points, curve->count, &alone, q->ranks_per_node, q->nodes, q->bytes, false);
+        pace_estimate s = pace_curve_answer(curve, points, &alone, q->ranks_per_node, q->nodes, q->bytes, false);
         if (found && s.median >= out->median) continue;
         *out = s;
         out->rung = PACE_RUNG_MEASURED;

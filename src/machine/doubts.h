@@ -79,6 +79,8 @@ typedef enum {
     X(SHAPE_NEAR, "shape_near", VALUE)                     \
     X(SHAPE_EVERYWHERE, "shape_everywhere", SPREAD)        \
     X(SHAPE_NOISE, "shape_noise", SPREAD)                  \
+    X(SHAPE_ROUGH, "shape_rough", SPREAD)                  \
+    X(CURVE_NOISY, "curve_noisy", VALUE)                   \
     X(SHAPE_ALONE, "shape_alone", SPREAD)                  \
     X(SHAPE_REACH, "shape_reach", VALUE)                   \
     X(SHAPE_NEAR_REACH, "shape_near_reach", VALUE)         \

@@ -4,6 +4,7 @@ import io
 import json
 import math
 import os
+import random
 import sys
 import tempfile
 
@@ -503,7 +504,33 @@ def test_curves_apart():
     expect("System" not in run("fit", bare, "--kind", "exchange")[1], "no column of nothing")
 
 
+def rerun(name, sizes, times, noise, seed):
+    """Measured `times` times at each size, errors normal in the logarithm; three times more what the fit is to hold."""
+    rng, rows = random.Random(seed), "system,collective,gpus,bytes,time_us\n"
+    once = lambda size: f"lab,all_reduce,8,{size},{law(8, size) * math.exp(rng.gauss(0, noise)):.6f}\n"
+    fit = os.path.join(FOLDER, "noise.json")
+    answer = json_of("fit", "--kind", "exchange", put(f"{name}.csv", rows + "".join(once(size) for size in sizes for _ in range(times))), "-o", fit)
+    again = put(f"{name}-again.csv", rows + "".join(once(size) for size in sizes for _ in range(3)))
+    told = list(csv.DictReader(io.StringIO(run("predict", "--kind", "exchange", "--rows", again, "--fit", fit, "-f", "csv")[1])))
+    held = [float(row["low"]) <= float(row["time_us"]) <= float(row["high"]) for row in told]
+    expect(len(held) == 3 * len(sizes), name, len(held))
+    return answer["curves"][0]["noise_share"], "curves_noisy" in [one["code"] for one in answer["warnings"]], sum(held) / len(held)
+
+
+def test_noise():
+    """A curve that errs says so: the intervals hold what is measured the next time, of sizes that were measured too."""
+    for name, sizes, times in (("dense", SIZES, 1), ("repeated", SIZES[::6], 5)):
+        for noise in (0.15, 0.3):
+            told = [rerun(f"{name}-{noise}-{seed}", sizes, times, noise, seed) for seed in range(6)]
+            expect(all(warned for _, warned, _ in told), name, noise, told)
+            expect(0.7 < sum(own for own, _, _ in told) / 6 / noise < 1.3, name, noise, told)
+            expect(0.82 < sum(share for _, _, share in told) / 6 <= 0.98, name, noise, told)
+        own, warned, share = rerun(f"{name}-quiet", sizes, times, 0.01, 9)
+        expect(own < 0.025 and not warned and share > 0.95, name, own, warned, share)
+
+
 test_page()
 test_ranks()
 test_curves_apart()
+test_noise()
 sys.exit(finish())

@@ -4,6 +4,7 @@
 #include "ask/rows/row_kind.h"
 #include "ask/rows/score.h"
 #include "base/print.h"
+#include "base/numbers.h"
 #include "exchange/saturating_curve.h"
 
 #include <math.h>
@@ -167,6 +168,13 @@ static void put_names(pace_findings *out, const pace_exchange_curve *curve) {
     pace_found_cell_number(out, curve->ranks_per_node * curve->nodes);
 }
 
+/* How much its measurements err; NAN = too few tell. */
+static double noise_of(const exchanges *e, const pace_exchange_curve *curve) {
+    double usual = e->asker.doubts.figure[PACE_DOUBT_SHAPE_NOISE];
+    bool told = curve->scatter.repeats > 0 || curve->scatter.near > 0;
+    return told ? hypot(usual, pace_curve_noise(&curve->scatter, &e->asker.doubts)) : NAN;
+}
+
 static pace_status put_curve(pace_findings *out, const exchanges *e, pace_exchange_asker *asker, size_t number) {
     const pace_exchange_curve *whole = &e->fit.curves.items[number], *probed = &e->probed.curves.items[number];
     pace_score score = {0};
@@ -179,18 +187,21 @@ static pace_status put_curve(pace_findings *out, const exchanges *e, pace_exchan
                         pace_score_mape(&score),
                         score.largest,
                         pace_score_coverage(&score)};
-    for (int i = 0; i < 7; i++) pace_found_cell_number(out, i < 4 || score.count > 0 ? figures[i] : NAN);
+    bool scored = score.count > 0;
+    for (int i = 0; i < 7; i++) pace_found_cell_number(out, i < 4 || scored ? figures[i] : NAN);
+    pace_found_cell_number(out, noise_of(e, whole));
     return PACE_OK;
 }
 
 static pace_status put_curves(pace_findings *out, const exchanges *e) {
     static const pace_column columns[] = {
-        {"system", "System", PACE_SHOW_TEXT},    {"collective", "Collective", PACE_SHOW_TEXT},
-        {"variant", "Variant", PACE_SHOW_TEXT},  {"element_bytes", "Element B", PACE_SHOW_INT},
-        {"ranks", "Ranks", PACE_SHOW_INT},       {"nodes", "Nodes", PACE_SHOW_INT},
-        {"sizes", "Sizes", PACE_SHOW_INT},       {"probes", NULL, PACE_SHOW_INT},
-        {"held_out", "Held out", PACE_SHOW_INT}, {"mape", "MAPE", PACE_SHOW_SHARE},
-        {"largest", "Largest", PACE_SHOW_SHARE}, {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
+        {"system", "System", PACE_SHOW_TEXT},      {"collective", "Collective", PACE_SHOW_TEXT},
+        {"variant", "Variant", PACE_SHOW_TEXT},    {"element_bytes", "Element B", PACE_SHOW_INT},
+        {"ranks", "Ranks", PACE_SHOW_INT},         {"nodes", "Nodes", PACE_SHOW_INT},
+        {"sizes", "Sizes", PACE_SHOW_INT},         {"probes", NULL, PACE_SHOW_INT},
+        {"held_out", "Held out", PACE_SHOW_INT},   {"mape", "MAPE", PACE_SHOW_SHARE},
+        {"largest", "Largest", PACE_SHOW_SHARE},   {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
+        {"noise_share", "Noise", PACE_SHOW_SHARE},
     };
     pace_found_table(out, "curves", "Error on sizes that were held out", PACE_COLUMNS(columns));
     pace_exchange_asker asker = e->asker; /* it remembers the machine of the last curve */
@@ -244,6 +255,23 @@ static size_t left_out(const exchanges *e, const char **why) {
     return count;
 }
 
+static void warn_of_noise(pace_findings *out, const exchanges *e) {
+    double most = 0;
+    size_t noisy = 0;
+    PACE_ITEMS (const pace_exchange_curve, curve, &e->fit.curves) {
+        double noise = noise_of(e, curve);
+        if (!(noise > e->asker.doubts.figure[PACE_DOUBT_CURVE_NOISY])) continue;
+        most = pace_most(most, noise);
+        noisy++;
+    }
+    if (noisy > 0)
+        pace_found_warn(
+            out, PACE_WARN_CURVES_NOISY,
+            "the times of %zu curve%s scatter, by up to %.0f %%, from run to run or from size to size: their "
+            "intervals are as wide; more iterations or repeated runs would narrow them",
+            noisy, noisy == 1 ? "" : "s", 100 * most);
+}
+
 static pace_status describe(pace_findings *out, const void *state) {
     const exchanges *e = state;
     const char *why = "", *file = e->options->fit_path;
@@ -251,6 +279,7 @@ static pace_status describe(pace_findings *out, const void *state) {
     bool held = false;
     if (without > 0)
         pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out; the first: %s", without, why);
+    warn_of_noise(out, e);
     pace_found_text(out, "file", file);
     pace_found_int(out, "curves_fitted", e->fit.curves.count);
     pace_found_say(out, PACE_FOUND_ANSWER, "Fitted %zu curve%s of %zu sizes%s%s.", e->fit.curves.count,

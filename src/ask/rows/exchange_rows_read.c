@@ -367,6 +367,24 @@ static bool same_curve(const pace_exchange_row *x, const pace_exchange_row *y) {
            strcmp(x->variant, y->variant) == 0;
 }
 
+/* Of the sizes a few, with all that was measured of each. `sizes` and `chosen` are room to work in. Returns how many
+ * points are left. */
+static size_t keep_probes(pace_curve_point *points, size_t count, pace_curve_point *sizes, size_t *chosen,
+                          size_t probes) {
+    size_t kept = 0;
+    memcpy(sizes, points, count * sizeof *sizes);
+    size_t left = pace_curve_tidy(sizes, count);
+    if (left <= probes) return count;
+    size_t found = pace_curve_probes(chosen, sizes, left, probes);
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < found; c++)
+            if (points[i].bytes == sizes[chosen[c]].bytes) {
+                points[kept++] = points[i];
+                break;
+            }
+    return kept;
+}
+
 static pace_status add_curve(pace_exchange_fit *fit, const pace_exchange_row *const *rows, size_t count, int probes) {
     pace_exchange_curve key = {.collective = rows[0]->collective,
                                .ranks_per_node = rows[0]->ranks_per_node,
@@ -375,19 +393,16 @@ static pace_status add_curve(pace_exchange_fit *fit, const pace_exchange_row *co
     memcpy(key.system, rows[0]->system, sizeof key.system);
     memcpy(key.variant, rows[0]->variant, sizeof key.variant);
     pace_curve_point *points = pace_alloc(count, sizeof *points);
+    pace_curve_point *sizes = pace_alloc(count, sizeof *sizes);
     size_t *chosen = pace_alloc(count + 1, sizeof *chosen);
-    pace_status status = points && chosen ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = points && sizes && chosen ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
         for (size_t i = 0; i < count; i++)
             points[i] = (pace_curve_point){rows[i]->bytes, rows[i]->time_s - rows[i]->call_s};
-        size_t left = pace_curve_tidy(points, count);
-        if (probes > 0 && left > (size_t)probes) {
-            left = pace_curve_probes(chosen, points, left, (size_t)probes);
-            for (size_t i = 0; i < left; i++) points[i] = points[chosen[i]];
-        }
-        if (left > 0) status = pace_exchange_fit_add(fit, &key, points, left);
+        if (probes > 0) count = keep_probes(points, count, sizes, chosen, (size_t)probes);
+        if (count > 0) status = pace_exchange_fit_add(fit, &key, points, count);
     }
-    PACE_FREE(points, chosen);
+    PACE_FREE(points, sizes, chosen);
     return status;
 }
 

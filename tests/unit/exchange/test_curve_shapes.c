@@ -20,7 +20,7 @@ static double model_s(double log2_bytes) { return call_s + s_per_byte * exp2(log
 /* A size of a machine that calls for 20 us and moves 100 GB/s, measured so much off in the logarithm. */
 static pace_curve_size at(double log2_bytes, double off) {
     double s = model_s(log2_bytes);
-    return (pace_curve_size){log2_bytes, s, call_s, 0.4, s * exp(off)};
+    return (pace_curve_size){log2_bytes, s, call_s, 0.4, s * exp(off), 0};
 }
 
 static pace_estimate told(const pace_curve_size *sizes, size_t count, double log2_bytes) {
