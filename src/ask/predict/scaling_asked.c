@@ -290,11 +290,12 @@ pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked,
     asked->unused_servers = row->servers > 0 && worded.approach.family != PACE_APPROACH_SERVER;
     asked->fitting = solution.fitting;
     asked->room = pace_step_tightest(&solution.plan, 0);
-    if (!known) out_s->median += by->fixed_s;
+    if (!known) out_s->median += pace_scaling_fit_fixed_s(by, row->model);
     if (!pace_scaling_says_recipe(row)) out_s->spread = hypot(out_s->spread, asked->recipe_spread);
     asked->beyond = NULL;
     if (!fit) return PACE_OK;
-    *out_s = (pace_estimate){out_s->median, fit->spread, PACE_RUNG_LEARNED};
+    *out_s =
+        (pace_estimate){out_s->median, pace_scaling_fit_spread(fit, at->device->name, row->model), PACE_RUNG_LEARNED};
     asked->beyond = pace_scaling_fit_beyond(fit, at->device->name, row->model, known, row->workers, row->batch);
     return PACE_OK;
 }

@@ -28,6 +28,9 @@ static pace_status write_fit(pace_sink *sink, void *context) {
         pace_jsonw_key_real(&json, figures[i].key, *(const double *)((const char *)fit + figures[i].offset));
     pace_fit_ranges_write(&json, fit->seen, pace_scaling_seen_names, PACE_SCALING_SEEN);
     pace_fit_groups_write(&json, "groups", fit->groups, fit->group_count, "log_factor");
+    pace_fit_groups_write(&json, "known", fit->known, fit->known_count, "log_factor");
+    if (fit->known_count > 0) pace_jsonw_key_real(&json, "unseen_share", fit->unseen_share);
+    if (fit->known_count > 0) pace_jsonw_key_real(&json, "unseen_spread", fit->unseen_spread);
     pace_jsonw_document_end(&json);
     return PACE_OK;
 }
@@ -45,6 +48,11 @@ pace_status pace_scaling_fit_read(void *out, const pace_yaml *yaml) {
                                 figures[i].least, figures[i].most));
     PACE_TRY(pace_fit_ranges_read(fit.seen, yaml, pace_scaling_seen_names, PACE_SCALING_SEEN));
     PACE_TRY(pace_fit_groups_read(fit.groups, &fit.group_count, yaml, "groups", "log_factor"));
+    PACE_TRY(pace_fit_groups_read(fit.known, &fit.known_count, yaml, "known", "log_factor"));
+    if (fit.known_count > 0) {
+        PACE_TRY(pace_yaml_real(&fit.unseen_share, yaml, root, "unseen_share", 0, 1));
+        PACE_TRY(pace_yaml_real(&fit.unseen_spread, yaml, root, "unseen_spread", 0, 10));
+    }
     *(pace_scaling_fit *)out = fit;
     return PACE_OK;
 }

@@ -192,16 +192,22 @@ static pace_status describe(pace_findings *out, const void *state) {
     pace_found_text(out, "held_out", unit);
     pace_found_text(out, "chosen", s->score.chosen);
     pace_found_text(out, "file", file);
+    char others[64] = "";
+    if (s->score.of_models.rows)
+        pace_snprintf(others, sizeof others, ", of models that a fit did not see by %.1f %%",
+                      100 * s->score.of_models.mape);
     pace_found_say(out, PACE_FOUND_ANSWER,
-                   "Fitted %s to %zu rows%s%s; rows held out are off by %.1f %% (by formula %.1f %%).", s->score.chosen,
-                   error->rows, file ? ", written to " : "", file ? file : "", 100 * error->mape,
-                   100 * error->formula_mape);
+                   "Fitted %s to %zu rows%s%s; rows held out are off by %.1f %%%s (by formula %.1f %%).",
+                   s->score.chosen, error->rows, file ? ", written to " : "", file ? file : "", 100 * error->mape,
+                   others, 100 * error->formula_mape);
     pace_found_held_out(out, error);
     put_factors(out, &s->fit);
-    pace_found_say(out, PACE_FOUND_NOTE,
-                   "Rows of one %s are held out together, %zu times; which factors are fitted is chosen by that. The "
-                   "fit that is kept saw all rows.",
-                   strcmp(unit, "row") == 0 ? "batch and number of workers" : unit, s->score.units);
+    pace_found_say(
+        out, PACE_FOUND_NOTE,
+        "Rows of one %s are held out together, %zu times; which factors are fitted is chosen by that. Models "
+        "that the fit did not see keep %.0f %% of what it says of one worker's time (of the logarithm). The "
+        "fit that is kept saw all rows.",
+        strcmp(unit, "row") == 0 ? "batch and number of workers" : unit, s->score.units, 100 * s->fit.unseen_share);
     return PACE_OK;
 }
 

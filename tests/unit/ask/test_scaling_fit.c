@@ -6,6 +6,10 @@
 #include "cmocka_of_tests.h"
 
 #include "ask/rows/scaling_fit.h"
+#include "base/random.h"
+
+/* How far models are apart as long as few are known: the catalogue's. */
+#define APART 0.29
 
 static const char *const models[] = {"a", "b", "c", "d"}, *const devices[] = {"x", "y"};
 
@@ -49,10 +53,10 @@ TEST(test_nothing_to_fit) {
         pace_scaling_fit none = pace_scaling_fit_none();
         assert_true(fabs(pace_scaling_fit_step_s(&none, &all.items[i]) / all.items[i].measured_s - 1) < 1e-12);
     }
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, 0), PACE_OK);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, APART), PACE_OK);
     assert_string_equal(score.chosen, "nothing");
-    assert_string_equal(score.held_out, "model");
-    assert_int_equal(score.units, 4);
+    assert_string_equal(score.held_out, "row");
+    assert_int_equal(score.of_models.rows, all.count);
     assert_true(fit.compute == 1 && fit.inside == 1 && fit.between == 1 && fit.jitter < 0 && fit.group_count == 0);
     PACE_VEC_FREE(&all);
 }
@@ -78,7 +82,7 @@ TEST(test_factors_found) {
     pace_scaling_samples all = made(1.4, 0.8, 3, 0.01, 1);
     pace_scaling_fit fit;
     pace_scaling_score score;
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model", 0), PACE_OK);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model", APART), PACE_OK);
     assert_true(score.error.formula_mape > 0.2 && score.error.mape < 0.05);
     assert_true(fabs(log(fit.compute / 1.4)) < 0.1 && fabs(log(fit.between / 3)) < 0.15 &&
                 fabs(log(fit.inside / 0.8)) < 0.3);
@@ -90,7 +94,7 @@ TEST(test_devices_found) {
     pace_scaling_samples all = made(1.3, 1, 1, 0.05, 1.8);
     pace_scaling_fit fit;
     pace_scaling_score score;
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, 0), PACE_OK);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, APART), PACE_OK);
     assert_true(fit.group_count >= 2 && score.error.mape < 0.08);
     double apart = pace_scaling_fit_compute(&fit, "y", "a") / pace_scaling_fit_compute(&fit, "x", "a");
     assert_true(fabs(log(apart / 1.8)) < 0.2);
@@ -109,9 +113,19 @@ TEST(test_file) {
     int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    pace_scaling_fit fit = {1.25, 0.5,   3,
-                            0.02, 0.004, {{"device x", 0.1, 12}, {"model b", -0.3, 7}},
-                            2,    0.2,   {{1, 8}, {0, 0}}},
+    pace_scaling_fit fit = {.compute = 1.25,
+                            .inside = 0.5,
+                            .between = 3,
+                            .jitter = 0.02,
+                            .fixed_s = 0.004,
+                            .groups = {{"device x", 0.1, 12}, {"model b", -0.3, 7}},
+                            .group_count = 2,
+                            .known = {{"device x", 0.2, 12}, {"model b", 0.2, 12}},
+                            .known_count = 2,
+                            .unseen_share = 0.5,
+                            .unseen_spread = 0.6,
+                            .spread = 0.2,
+                            .seen = {{1, 8}, {0, 0}}},
                      back;
     assert_int_equal(pace_scaling_fit_save(&fit, path), PACE_OK);
     assert_int_equal(pace_scaling_fit_load(&back, path), PACE_OK);
@@ -120,6 +134,10 @@ TEST(test_file) {
     assert_true(back.compute == 1.25 && back.inside == 0.5 && back.between == 3 && back.jitter == 0.02);
     assert_true(back.fixed_s == 0.004 && back.spread == 0.2 && back.group_count == 2);
     assert_true(pace_scaling_fit_compute(&back, "x", "b") == 1.25 * exp(0.1 - 0.3));
+    assert_true(pace_scaling_fit_spread(&back, "x", "b") == 0.2 && pace_scaling_fit_spread(&back, "x", "c") == 0.6 &&
+                pace_scaling_fit_spread(&back, "y", "b") == 0.6);
+    assert_true(pace_scaling_fit_fixed_s(&back, "b") == 0.004 && pace_scaling_fit_fixed_s(&back, "c") == 0.002);
+    assert_true(fabs(pace_scaling_fit_compute(&back, "x", "c") - sqrt(1.25 * exp(0.1))) < 1e-12);
     pace_yaml *other;
     const char steps[] = "{\"schema\": \"paceline.step-fit/1\"}";
     assert_int_equal(pace_yaml_parse(&other, "f", steps, sizeof steps - 1), PACE_OK);
@@ -131,14 +149,61 @@ TEST(test_refused) {
     pace_scaling_samples all = made(1, 1, 1, 0.05, 1);
     pace_scaling_fit fit;
     pace_scaling_score score;
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "colour", 0), PACE_E_USAGE);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "colour", APART), PACE_E_USAGE);
     all.count = 7;
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, 0), PACE_E_INPUT);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, APART), PACE_E_INPUT);
     all.count = 10; /* of one model, on two devices */
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, 0), PACE_OK);
-    assert_string_equal(score.held_out, "device");
-    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model", 0), PACE_E_INPUT);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, NULL, APART), PACE_OK);
+    assert_string_equal(score.held_out, "row");
+    assert_int_equal(score.of_models.rows, 0);
+    assert_int_equal(pace_scaling_fit_learn(&fit, &score, &all, "model", APART), PACE_E_INPUT);
     PACE_VEC_FREE(&all);
+}
+
+static double normal(uint64_t *stream) {
+    double radius = sqrt(-2 * log(1 - pace_random_uniform(stream)));
+    return radius * cos(2 * M_PI * pace_random_uniform(stream));
+}
+
+/* A cluster that is off the formula, models that are off the cluster, and rows that err by 3 %. */
+static pace_scaling_samples drawn(uint64_t *stream) {
+    pace_scaling_samples all = made(1, 1, 1, 0.05, 1);
+    double cluster = APART * normal(stream), own[4];
+    for (int m = 0; m < 4; m++) own[m] = APART * normal(stream);
+    for (size_t i = 0; i < all.count; i++) {
+        pace_scaling_fit truth = pace_scaling_fit_none();
+        truth.compute = exp(cluster + own[i / (all.count / 4)]);
+        all.items[i].measured_s = pace_scaling_fit_step_s(&truth, &all.items[i]) * exp(0.03 * normal(stream));
+    }
+    return all;
+}
+
+/* Models that were fitted are known to within their noise; the interval of one that was not holds it. */
+TEST(test_intervals_hold) {
+    enum { WORLDS = 12 };
+    uint64_t stream = 11;
+    double held[2] = {0}, rows[2] = {0}, off[2] = {0};
+    for (int world = 0; world < WORLDS; world++) {
+        pace_scaling_samples all = drawn(&stream), three = {0};
+        pace_scaling_fit fit;
+        pace_scaling_score score;
+        for (size_t i = 0; i < all.count * 3 / 4; i++)
+            if (i % 5 != 2) assert_int_equal(PACE_PUSH(&three, all.items[i]), PACE_OK); /* 4 workers are asked */
+        assert_int_equal(pace_scaling_fit_learn(&fit, &score, &three, NULL, APART), PACE_OK);
+        for (size_t i = 2; i < all.count; i += 5) {
+            const pace_scaling_sample *s = &all.items[i];
+            bool unseen = i >= all.count * 3 / 4;
+            double error = fabs(log(pace_scaling_fit_step_s(&fit, s) / s->measured_s));
+            held[unseen] += error <= PACE_NORMAL_90 * pace_scaling_fit_spread(&fit, s->device, s->model);
+            off[unseen] += error;
+            rows[unseen]++;
+        }
+        PACE_VEC_FREE(&all, &three);
+    }
+    print_message("known: off by %.3f, %.2f held; unseen: %.3f, %.2f\n", off[0] / rows[0], held[0] / rows[0],
+                  off[1] / rows[1], held[1] / rows[1]);
+    assert_true(off[0] / rows[0] < 0.08 && held[0] / rows[0] >= 0.85);
+    assert_true(off[1] / rows[1] < 0.31 && held[1] / rows[1] >= 0.85);
 }
 
 int main(void) { return run_tests_of_file(NULL, NULL); }
