@@ -32,7 +32,7 @@ typedef struct {
 } pace_learned_score;
 
 enum {
-    PACE_LEARN_LEAST = 24, /* rows of a family at least */
+    PACE_LEARN_LEAST = 8, /* rows of a family at least */
     PACE_LEARN_FEW = 600   /* a tenth of fewer says little of an interval */
 };
 

@@ -45,6 +45,7 @@ typedef struct {
     bool (*keep)(void *context, size_t table, size_t question);
     void *context;
     measurements families[PACE_OP_FAMILIES];
+    double formula_errors[PACE_OP_FAMILIES]; /* of the same rows, added up */
     pace_fit_model fit;
     const pace_device *device; /* the first, and whether it is the only one */
     bool several;
@@ -85,6 +86,9 @@ static pace_status gather_row(gatherer *g, pace_fit_outcome *outcome, const pace
         g->fit.unit_s = time ? measured->unit_s : 1;
     }
     outcome->measured++;
+    pace_estimate formula_s;
+    bool told = pace_cost_op_from(&formula_s, g->options->formula, row->device, &row->op, row->source) == PACE_OK;
+    g->formula_errors[row->op.family] += told ? fabs(formula_s.median / row->time_s - 1) : INFINITY;
     return PACE_PUSH(&g->families[row->op.family], one);
 }
 
@@ -103,23 +107,37 @@ static pace_status gather(gatherer *g, pace_fit_outcome *outcome) {
     return PACE_OK;
 }
 
+bool pace_fit_family_worse(const pace_fit_family *family) {
+    return family->score.held_out > 0 && family->score.mape > family->formula_mape;
+}
+
+static pace_status learn_family(gatherer *g, pace_fit_family *family) {
+    measurements *rows = &g->families[family->family];
+    pace_learned learned;
+    PACE_TRY(pace_learned_fit(&learned, &family->score, rows->items, rows->count, g->options->seed));
+    family->learned = !pace_fit_family_worse(family);
+    pace_status status = family->learned ? PACE_PUSH(&g->fit.families, learned) : PACE_OK;
+    if (!family->learned || status != PACE_OK) pace_learned_free(&learned);
+    return status;
+}
+
 static pace_status learn_families(gatherer *g, pace_fit_outcome *outcome) {
+    size_t worse = 0;
     for (int f = 0; f < PACE_OP_FAMILIES; f++) {
         measurements *rows = &g->families[f];
         if (rows->count == 0) continue;
-        pace_fit_family family = {.family = (pace_op_family)f, .rows = rows->count};
-        family.learned = rows->count >= PACE_LEARN_LEAST;
-        if (family.learned) {
-            pace_learned learned;
-            PACE_TRY(pace_learned_fit(&learned, &family.score, rows->items, rows->count, g->options->seed));
-            pace_status status = PACE_PUSH(&g->fit.families, learned);
-            if (status != PACE_OK) {
-                pace_learned_free(&learned);
-                return status;
-            }
-        }
+        pace_fit_family family = {.family = (pace_op_family)f,
+                                  .rows = rows->count,
+                                  .formula_mape = g->formula_errors[f] / (double)rows->count};
+        if (rows->count >= PACE_LEARN_LEAST) PACE_TRY(learn_family(g, &family));
+        worse += pace_fit_family_worse(&family);
         PACE_TRY(PACE_PUSH(&outcome->families, family));
     }
+    if (g->fit.families.count == 0 && worse > 0)
+        return pace_fail(PACE_E_INPUT,
+                         "%s: nothing is learned: a fit of these %zu rows tells those held out worse than the formula "
+                         "does",
+                         g->tables[0].csv.name, outcome->measured);
     if (g->fit.families.count == 0)
         return pace_fail(PACE_E_INPUT, "%s: too few rows: expected at least %d of one family, found %zu measured",
                          g->tables[0].csv.name, PACE_LEARN_LEAST, outcome->measured);

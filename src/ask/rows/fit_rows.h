@@ -8,7 +8,8 @@ typedef struct {
     pace_op_family family;
     size_t rows;
     pace_learned_score score;
-    bool learned; /* false: too few rows */
+    double formula_mape; /* of all its rows */
+    bool learned;        /* false: too few rows, or rows that were held out are told better by formula */
 } pace_fit_family;
 
 typedef struct {
@@ -20,10 +21,14 @@ typedef struct {
 typedef struct {
     const char *split; /* what rows are held out together: NULL or "shape", "device", or columns "n,k" */
     uint64_t seed;
+    const pace_cost *formula; /* what a fit must be better than */
 } pace_fit_rows_options;
 
+/** Whether a family has rows enough, but its fit tells those held out worse than the formula does. */
+bool pace_fit_family_worse(const pace_fit_family *family);
+
 /** Learns from the questions of `tables` for which keep(context, table, question) is true (NULL = all). Errors:
- * PACE_E_INPUT when nothing was measured or no family has enough rows, PACE_E_USAGE for a split that names no column.
+ * PACE_E_INPUT when nothing was measured or no family has enough rows or gains, PACE_E_USAGE for a split that names no column.
  */
 pace_status pace_fit_rows(pace_fit_model *out, pace_fit_outcome *outcome, const pace_kernel_rows *tables,
                           size_t table_count, const pace_fit_rows_options *options,

@@ -173,11 +173,11 @@ static bool any_unscored(const pace_fit_outcome *outcome, bool all) {
 
 static pace_status learn(void *state, pace_row_keep keep, void *context) {
     kernels *k = state;
-    pace_fit_rows_options how = {k->options->split, k->options->seed};
     drop_fit(k);
     pace_cost_free(k->cost);
     k->cost = NULL;
     PACE_TRY(pace_cost_create(&k->cost, k->options->context->catalog));
+    pace_fit_rows_options how = {k->options->split, k->options->seed, k->cost};
     PACE_TRY(pace_fit_rows(&k->fit, &k->outcome, k->tables.items, k->tables.count, &how, keep, context));
     k->learned = true;
     if (k->options->seed && any_unscored(&k->outcome, true))
@@ -194,34 +194,47 @@ static pace_status save(const void *state, const char *path) {
 
 static void put_family(pace_findings *out, const pace_fit_family *family) {
     const pace_learned_score *score = &family->score;
+    double formula = isfinite(family->formula_mape) ? family->formula_mape : NAN;
     double figures[] = {score->gmae, score->mape, score->signed_mean, score->largest, score->coverage};
     pace_found_cell_text(out, pace_op_family_name(family->family));
     pace_found_cell_number(out, (double)family->rows);
     pace_found_cell_number(out, (double)score->held_out);
+    pace_found_cell_number(out, formula);
     for (size_t i = 0; i < PACE_COUNT(figures); i++)
         pace_found_cell_number(out, score->held_out > 0 ? figures[i] : NAN);
 }
 
 static size_t count_fitted(pace_findings *out, const pace_fit_outcome *outcome) {
-    char few[512] = "";
+    char few[512] = "", worse[512] = "";
     size_t fitted = 0;
     PACE_ITEMS (const pace_fit_family, family, &outcome->families) {
         if (family->learned) fitted += family->rows;
+        else if (pace_fit_family_worse(family))
+            pace_list(worse, sizeof worse, ", ", "%s (%.1f against %.1f %%)", pace_op_family_name(family->family),
+                      100 * family->score.mape, 100 * family->formula_mape);
         else pace_list(few, sizeof few, ", ", "%s %zu", pace_op_family_name(family->family), family->rows);
     }
     if (*few)
         pace_found_warn(out, PACE_WARN_TOO_FEW_ROWS,
                         "families with too few rows to learn from (at least %d) are left out: %s", PACE_LEARN_LEAST,
                         few);
+    if (*worse)
+        pace_found_warn(out, PACE_WARN_TOO_FEW_ROWS,
+                        "families whose rows, held out, are told worse than by the formula are left out: %s", worse);
     return fitted;
 }
 
 static pace_status describe(pace_findings *out, const void *state) {
     static const pace_column columns[] = {
-        {"family", "Family", PACE_SHOW_TEXT},    {"rows", "Rows", PACE_SHOW_INT},
-        {"held_out", "Held out", PACE_SHOW_INT}, {"gmae", "GMAE", PACE_SHOW_SHARE},
-        {"mape", "MAPE", PACE_SHOW_SHARE},       {"signed_mean", "Signed mean", PACE_SHOW_SHARE},
-        {"largest", "Largest", PACE_SHOW_SHARE}, {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
+        {"family", "Family", PACE_SHOW_TEXT},
+        {"rows", "Rows", PACE_SHOW_INT},
+        {"held_out", "Held out", PACE_SHOW_INT},
+        {"formula_mape", "MAPE by formula", PACE_SHOW_SHARE},
+        {"gmae", "GMAE", PACE_SHOW_SHARE},
+        {"mape", "MAPE", PACE_SHOW_SHARE},
+        {"signed_mean", "Signed mean", PACE_SHOW_SHARE},
+        {"largest", "Largest", PACE_SHOW_SHARE},
+        {"coverage", "In 90 % interval", PACE_SHOW_SHARE},
     };
     const kernels *k = state;
     const pace_fit_outcome *outcome = &k->outcome;
