@@ -33,7 +33,7 @@ typedef struct {
 
 enum {
     PACE_LEARN_LEAST = 8, /* rows of a family at least */
-    PACE_LEARN_FEW = 600   /* a tenth of fewer says little of an interval */
+    PACE_LEARN_FEW = 600  /* a tenth of fewer says little of an interval */
 };
 
 /** Learns from `rows` of one family. A tenth of the groups chooses the number of trees and sets the spread, a tenth is

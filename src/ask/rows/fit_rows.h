@@ -28,8 +28,8 @@ typedef struct {
 bool pace_fit_family_worse(const pace_fit_family *family);
 
 /** Learns from the questions of `tables` for which keep(context, table, question) is true (NULL = all). Errors:
- * PACE_E_INPUT when nothing was measured or no family has enough rows or gains, PACE_E_USAGE for a split that names no column.
- */
+ * PACE_E_INPUT when nothing was measured or no family has enough rows or gains, PACE_E_USAGE for a split that names no
+ * column. */
 pace_status pace_fit_rows(pace_fit_model *out, pace_fit_outcome *outcome, const pace_kernel_rows *tables,
                           size_t table_count, const pace_fit_rows_options *options,
                           bool (*keep)(void *context, size_t table, size_t question), void *context) PACE_MUST_CHECK;
