@@ -1,6 +1,7 @@
 #include "base/rank_test.h"
 #include "base/autocorrelation.h"
 #include "base/estimate.h"
+#include "base/normal.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -56,7 +57,7 @@ static double normal_tail(const samples *s, double u) {
     double n = (double)s->n, m = (double)s->m, total = n + m;
     double variance = n * m / 12 * (total + 1 - s->ties / (total * (total - 1)));
     if (variance <= 0) return 1;
-    return 0.5 * erfc(-(u + 0.5 - n * m / 2) / sqrt(2 * variance));
+    return pace_normal_above(-(u + 0.5 - n * m / 2) / sqrt(variance));
 }
 
 static pace_status measure(samples *s) {
@@ -84,14 +85,8 @@ typedef struct {
 
 /* The tail of a normal distribution as far out as `p` says, of so many times the variance. */
 static double widened(double p, double inflation) {
-    double near = 0, far = 40;
     if (inflation <= 1 || p >= 0.5) return p;
-    for (int i = 0; i < 60; i++) {
-        double middle = (near + far) / 2;
-        if (0.5 * erfc(middle * M_SQRT1_2) > p) near = middle;
-        else far = middle;
-    }
-    return 0.5 * erfc(near * M_SQRT1_2 / sqrt(inflation));
+    return pace_normal_above(pace_normal_reach(p) / sqrt(inflation));
 }
 
 static double tail(const distribution *d, double u) {
@@ -103,7 +98,7 @@ static double two_sided(const distribution *d, double u) { return fmin(1, 2 * wi
 static pace_status find_interval(pace_rank_test *out, const distribution *d) {
     const samples *s = d->s;
     size_t pairs = s->n * s->m, k = 0;
-    double level = d->inflation > 1 ? 0.5 * erfc(PACE_NORMAL_90 * sqrt(d->inflation) * M_SQRT1_2) : HALF_LEVEL;
+    double level = d->inflation > 1 ? pace_normal_above(PACE_NORMAL_90 * sqrt(d->inflation)) : HALF_LEVEL;
     if (tail(d, 0) > level || pairs > MOST_PAIRS) return PACE_OK;
     while (k + 1 < pairs / 2 && tail(d, (double)k + 1) <= level) k++;
     double *ratios = pace_alloc(pairs, sizeof *ratios);

@@ -1,17 +1,14 @@
 #include "plan/plan_settle.h"
 
-#include <math.h>
+#include "base/normal.h"
 
 enum { POINTS = 512 };
-
-/* That a normal variable is above `z`. */
-static double above(double z) { return 0.5 * erfc(z / sqrt(2)); }
 
 /* That all but one of `count` times are above e^at. */
 static double all_above(const double *median_s, size_t count, size_t but, double at, double spread) {
     double product = 1;
     for (size_t i = 0; i < count; i++)
-        if (i != but) product *= above((at - log(median_s[i])) / spread);
+        if (i != but) product *= pace_normal_above((at - log(median_s[i])) / spread);
     return product;
 }
 

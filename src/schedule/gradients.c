@@ -1,5 +1,7 @@
 #include "schedule/gradients.h"
 
+#include "base/normal.h"
+
 #include <math.h>
 
 pace_status pace_gradient_room(pace_gradient_profile *profile, size_t count) {
@@ -262,17 +264,6 @@ static pace_status run_servers(pace_gradient_times *out, const question *q) {
 
 /* --- all together ------------------------------------------------------------------------------------------------- */
 
-/* The quantile by bisection, to the last bit. */
-static double find_most(int count) {
-    double p = (count - 0.375) / (count + 0.25), low = 0, high = 40;
-    for (int i = 0; i < 80; i++) {
-        double middle = (low + high) / 2;
-        if (0.5 * erfc(middle / sqrt(2)) > 1 - p) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
 /* Searches ask of a few counts, a million times. */
 double pace_expected_most(int count) {
     enum { KNOWN = 64 };
@@ -283,7 +274,7 @@ double pace_expected_most(int count) {
     if (count < 2) return 0;
     if (known[count % KNOWN].count != count) {
         known[count % KNOWN].count = count;
-        known[count % KNOWN].most = find_most(count);
+        known[count % KNOWN].most = pace_normal_reach(1 - (count - 0.375) / (count + 0.25));
     }
     return known[count % KNOWN].most;
 }

@@ -1,6 +1,7 @@
 #include "ask/plan/tune_asked.h"
 #include "ask/rows/exchange_stack.h"
 #include "base/halving.h"
+#include "base/normal.h"
 #include "exchange/measured_ways.h"
 
 #include <math.h>
@@ -122,13 +123,24 @@ static bool is_better(const pace_tuned_size *a, const pace_tuned_size *b) {
     return sure != other ? sure : a->gain.median > b->gain.median;
 }
 
-static void try_way(pace_tuned_size *size, const place *p, const pace_exchange_question *q, double own_model_s) {
+/* `tried` counts those that may gain. */
+static void try_way(pace_tuned_size *size, size_t *tried, const place *p, const pace_exchange_question *q,
+                    double own_model_s) {
     pace_tuned_size other;
     pace_tuned_way way = named(q, PACE_ANY);
     if (!may_choose(p, q->algorithm) || way_gain(&other, p, q, size, own_model_s) != PACE_OK) return;
     bool forced =
         other.gain.rung == PACE_RUNG_MEASURED; /* then it is not what the library does, whatever the model says */
-    if ((forced || !same_way(way, size->own)) && is_better(&other, size)) *size = other;
+    if (!forced && same_way(way, size->own)) return;
+    *tried += pace_estimate_high(other.gain) > 1;
+    if (is_better(&other, size)) *size = other;
+}
+
+/* The best of several looks better than it is by what it owes to chance: each is as likely to gain nothing as all of
+ * them together may be (Bonferroni). */
+static double spread_of_best(double spread, size_t tried) {
+    return tried > 1 ? spread * pace_normal_reach(pace_normal_above(PACE_NORMAL_90) / (double)tried) / PACE_NORMAL_90
+                     : spread;
 }
 
 /* What the library does by itself: as the model says, or as it was measured without a word of it. */
@@ -148,6 +160,7 @@ static pace_status tune_size(pace_tuned_size *out, const place *p, double bytes)
     pace_exchange_question q = p->asked.question;
     pace_estimate own_s, model;
     pace_tuned_way way;
+    size_t tried = 0;
     q.bytes = bytes;
     q.ranks_per_node = p->asked.exchange.machine.devices;
     q.nodes = p->asked.exchange.machine.nodes;
@@ -155,7 +168,8 @@ static pace_status tune_size(pace_tuned_size *out, const place *p, double bytes)
     *out = (pace_tuned_size){.bytes = bytes, .own = way, .best = way, .own_s = own_s, .best_s = own_s};
     out->gain = (pace_estimate){1, 0, own_s.rung};
     for (q.algorithm = 0; q.algorithm < PACE_NCCL_ALGORITHMS; q.algorithm++)
-        for (q.protocol = 0; q.protocol < PACE_NCCL_PROTOCOLS; q.protocol++) try_way(out, p, &q, model.median);
+        for (q.protocol = 0; q.protocol < PACE_NCCL_PROTOCOLS; q.protocol++) try_way(out, &tried, p, &q, model.median);
+    out->gain.spread = spread_of_best(out->gain.spread, tried);
     out->changes = pace_estimate_low(out->gain) > 1;
     return PACE_OK;
 }
