@@ -1,14 +1,15 @@
 #include "fleet/variability.h"
 
 #include "base/order.h"
+#include "base/rank_test.h"
 #include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* A spell begins above DRIFT sigmas and counts from REACH sigmas in sum. */
+/* A spell begins above DRIFT sigmas and counts from REACH sigmas in sum, of independent normal noise. */
 static const double DRIFT = 3, REACH = 10;
-enum { MOST_STRETCHES = 16 };
+enum { MOST_STRETCHES = 16, HALVINGS = 40 };
 
 /* Room for one value per worker and per iteration, and the ratios. */
 typedef struct {
@@ -119,14 +120,13 @@ static void find_usual_error(pace_variability *v, const workspace *s) {
         if (!isnan(variance)) sum += variance, count++;
     }
     if (v->sigma > 0 && s->compared > 3) {
-        double like = likeness(v, s);
-        of_times *= sqrt((1 + like) / (1 - like));
+        v->like = likeness(v, s);
+        of_times *= sqrt((1 + v->like) / (1 - v->like));
     }
     v->usual_error = fmax(of_times, count ? sqrt(sum / (double)count) : 0);
 }
 
-/* How far the slowest worker of an iteration is behind the second slowest, and which it is. */
-static double behind(size_t *slowest, const pace_iterations *data, size_t iteration) {
+double pace_iteration_delay(size_t *slowest, const pace_iterations *data, size_t iteration) {
     double most = -1, next = -1;
     for (size_t w = 0; w < data->workers; w++) {
         double time = data->times[iteration * data->workers + w];
@@ -141,13 +141,41 @@ static void find_lost(pace_variability *v, const pace_iterations *data) {
     size_t count = 0;
     for (size_t i = 0; i < data->iterations; i++) {
         size_t slowest = data->workers;
-        double lost = behind(&slowest, data, i);
+        double lost = pace_iteration_delay(&slowest, data, i);
         if (slowest == data->workers) continue;
         v->workers[slowest].lost += lost;
         sum += data->times[i * data->workers + slowest];
         count++;
     }
     v->step = sum / (double)count;
+}
+
+/* Above DRIFT, in sigmas. */
+static double excess_of(const pace_variability *v, const workspace *s, size_t iteration, size_t worker) {
+    double ratio = s->ratio[iteration * s->data->workers + worker];
+    return (ratio - v->workers[worker].usual) / v->sigma - DRIFT;
+}
+
+/* What sums of excesses reach by chance in one job of twenty, had each time come in any other iteration: a sum reaches
+ * h with e^-th, where the mean of e^(t excess) is 1 (Lundberg 1903), and may begin anywhere. So slow iterations that
+ * come one by one, to whichever worker, are no spells. Those below DRIFT count by their mean, which makes h smaller. */
+static double reach_by_chance(const pace_variability *v, const workspace *s) {
+    double least = REACH * (1 + v->like) / (1 - v->like), under = 0, most = 0;
+    size_t above = 0, below = 0;
+    for (size_t i = 0; i < s->data->iterations; i++)
+        for (size_t w = 0; w < s->data->workers; w++) {
+            double excess = excess_of(v, s, i, w);
+            if (excess > 0) s->some[above++] = excess, most = fmax(most, excess);
+            else if (excess <= 0) under += excess, below++;
+        }
+    double count = (double)(above + below), low = 0, high = above ? log(count) / most : 0;
+    for (int halving = 0; above && halving < HALVINGS; halving++) {
+        double t = (low + high) / 2, sum = below ? (double)below * exp(t * under / (double)below) : 0;
+        for (size_t i = 0; i < above; i++) sum += exp(t * s->some[i]);
+        if (sum < count) low = t;
+        else high = t;
+    }
+    return above ? fmax(least, log(count / PACE_CHANGE_LEVEL) / low) : least;
 }
 
 static pace_status add_spell(pace_variability *v, const workspace *s, size_t worker, size_t first, size_t last) {
@@ -158,7 +186,7 @@ static pace_status add_spell(pace_variability *v, const workspace *s, size_t wor
     for (size_t i = first; i <= last; i++) {
         double ratio = s->ratio[i * data->workers + worker] - v->workers[worker].usual;
         size_t slowest = data->workers;
-        double lost = behind(&slowest, data, i);
+        double lost = pace_iteration_delay(&slowest, data, i);
         if (slowest == worker) spell.lost += lost;
         if (isnan(ratio)) continue;
         sum += ratio;
@@ -170,19 +198,17 @@ static pace_status add_spell(pace_variability *v, const workspace *s, size_t wor
     return PACE_PUSH(&v->spells, spell);
 }
 
-static pace_status find_spells_of(pace_variability *v, const workspace *s, size_t worker) {
+static pace_status find_spells_of(pace_variability *v, const workspace *s, size_t worker, double reach) {
     const pace_iterations *data = s->data;
     double sum = 0, best = 0;
     size_t first = 0, last = 0;
     for (size_t i = 0; i <= data->iterations; i++) {
-        double excess = -INFINITY;
-        if (i < data->iterations)
-            excess = (s->ratio[i * data->workers + worker] - v->workers[worker].usual) / v->sigma - DRIFT;
+        double excess = i < data->iterations ? excess_of(v, s, i, worker) : -INFINITY;
         if (isnan(excess)) continue;
         if (sum <= 0) first = i, sum = best = 0;
         sum += excess;
         if (sum > best) best = sum, last = i;
-        if (sum <= 0 && best >= REACH) PACE_TRY(add_spell(v, s, worker, first, last));
+        if (sum <= 0 && best >= reach) PACE_TRY(add_spell(v, s, worker, first, last));
         if (sum <= 0) best = 0;
     }
     return PACE_OK;
@@ -200,8 +226,9 @@ static pace_status find_all(pace_variability *v, workspace *s) {
     find_sigma(v, s);
     find_usual_error(v, s);
     find_lost(v, data);
+    double reach = v->sigma > 0 ? reach_by_chance(v, s) : INFINITY;
     for (size_t w = 0; v->sigma > 0 && w < data->workers; w++)
-        if (!isnan(v->workers[w].usual)) PACE_TRY(find_spells_of(v, s, w));
+        if (!isnan(v->workers[w].usual)) PACE_TRY(find_spells_of(v, s, w, reach));
     if (v->spells.count > 1) qsort(v->spells.items, v->spells.count, sizeof *v->spells.items, most_lost_first);
     for (size_t w = 0; w < data->workers; w++) v->workers[w].usual = exp(v->workers[w].usual);
     return PACE_OK;

@@ -6,9 +6,10 @@
  *     r = ln(time / median of the workers in that iteration)
  *
  * Its usual pace is its median r. A spell is a run of iterations in which it was slower than usual by more than chance:
- * the sum of (r - usual) / sigma - 3 from the spell's start reaches 10 (Page's cumulative sum, Biometrika 1954); sigma
- * is 1.4826 times the median distance of all r from their usual. For normal noise a run reaches that by chance with
- * e^-60.
+ * the sum of (r - usual) / sigma - 3 from the spell's start reaches 10 (Page's cumulative sum, Biometrika 1954), or
+ * what such sums reach in one job of twenty if the same times come in any order; sigma is 1.4826 times the median
+ * distance of all r from their usual. For normal noise a run reaches 10 by chance with e^-60; where times are like
+ * those before, with correlation c, it must reach 10 (1 + c) / (1 - c).
  *
  * What a worker cost: in each iteration, by how much it was behind the next slowest one. Summed over workers that is
  * what the job would have saved if only the slowest had kept up with the second.
@@ -42,6 +43,7 @@ typedef struct {
     PACE_VEC(pace_slow_spell) spells; /* most lost first */
     double sigma;                     /* of the logarithm of a time around the worker's usual pace */
     double usual_error;               /* standard error of the logarithm of a usual pace */
+    double like;                      /* how much a time is like the one before, 0 to nearly 1: their correlation */
     double mean;                      /* of all times */
     double step;                      /* mean over iterations of the slowest worker: what the job took */
 } pace_variability;
@@ -49,6 +51,10 @@ typedef struct {
 /** Errors: PACE_E_INPUT for fewer than 2 workers or 2 iterations that at least two workers recorded. */
 pace_status pace_variability_of(pace_variability *out, const pace_iterations *data) PACE_MUST_CHECK;
 void pace_variability_free(pace_variability *variability);
+
+/** How far the slowest worker of an iteration is behind the second slowest, and which it is; it stays as it was where
+ * none was recorded. */
+double pace_iteration_delay(size_t *slowest, const pace_iterations *data, size_t iteration);
 
 /* How much longer than a mean worker a synchronous step of `workers` workers takes. */
 typedef struct {

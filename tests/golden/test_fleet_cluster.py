@@ -124,6 +124,35 @@ def test_nodes():
     expect(document("stragglers", "--iterations", put("times.csv", times()))["nodes"] == [], "ranks are no nodes")
 
 
+def test_equal_workers():
+    """Of equal workers, whose times vary or who pause now and then, none is named but by chance; one that is slower, or for a while, is."""
+    def job(seed, pause, steady=1, spell=1):
+        draw = random.Random(seed)
+        return put(f"equal{seed}.csv", "worker,iteration,step_time_s\n" + "".join(
+            f"{w},{i},{draw.lognormvariate(0, 0.02) * (1.4 if draw.random() < pause else 1) * (steady if w == 3 else 1) * (spell if w == 5 and 20 <= i < 30 else 1):.6f}\n"
+            for i in range(60) for w in range(8)))
+    alike = [job(seed, 0.03 if seed % 2 else 0) for seed in range(40)]
+    answer = document("stragglers", "--iterations", *alike)
+    named, chance = (sum(words in sentence for sentence in answer["summary"]) for words in ("being last outside", "as by chance"))
+    expect(named + chance == 40 and named <= 5, "one of twenty is named by chance", named, chance)
+    expect(len(answer["spells"]) <= 2 and not answer["groups"], "spells and groups", answer["spells"], answer["groups"])
+    answer = document("stragglers", "--iterations", *(job(100 + seed, 0, steady=1.025) for seed in range(10)))
+    expect(sum("worker 3 usually takes 1.0" in sentence for sentence in answer["summary"]) >= 9, "a steady one", answer["summary"])
+    answer = document("stragglers", "--iterations", *(job(200 + seed, 0.03, spell=1.4) for seed in range(10)))
+    expect(sum(row["worker"] == "5" and 19 <= row["first_iteration"] <= 30 for row in answer["spells"]) >= 9, "a spell", answer["spells"])
+    lone = [f"{w},{i},{1 + 0.01 * ((7 * i + 3 * w) % 10) + (50 if (w, i) == (2, 33) else 0)}\n" for i in range(60) for w in range(8)]
+    answer = document("stragglers", "--iterations", put("lone.csv", "worker,iteration,step_time_s\n" + "".join(lone)))
+    expect(any("in iteration 33 alone (worker 2)" in sentence for sentence in answer["summary"]), "one iteration", answer["summary"])
+
+
+def test_nodes_by_chance():
+    """Where another node is slow in each job, the one that is so twice is said to be one that chance gives; one that always is, is not."""
+    by_turns = document("stragglers", "--iterations", *(put(f"turn{k}.csv", on_nodes(slow)) for k, slow in enumerate((2, 0, 1, 2, 3))))
+    expect(any("Node n2 is slow in 2 of the 5 jobs" in s and "Were no node worse" in s for s in by_turns["summary"]), by_turns["summary"])
+    always = document("stragglers", "--iterations", *(put(f"always{k}.csv", on_nodes(2)) for k in range(5)))
+    expect(any("Node n2 is slow in 5 of the 5 jobs" in s and "Were no node worse" not in s for s in always["summary"]), always["summary"])
+
+
 def test_pictures():
     """The times of all workers are drawn, the slow one stands out, and the mark is where its spell is."""
     code, page, err = run("--iterations", put("times.csv", times()), "--format", "html")

@@ -32,6 +32,7 @@ static pace_status study(pace_straggler_job *j) {
     pace_iterations data = pace_iteration_rows_data(&j->rows);
     pace_status status = pace_variability_of(&j->found, &data);
     if (status == PACE_OK) status = pace_slow_groups_of(&j->groups, &data, &j->found);
+    if (status == PACE_OK) status = pace_steady_delay_of(&j->steady, &data, &j->found);
     j->sizes = choose_sizes(sizes, data.workers);
     if (status == PACE_OK) status = pace_slowdown_of(j->slowdown, sizes, j->sizes, &data);
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, j->name);
@@ -72,18 +73,6 @@ const char *pace_straggler_group_node(const pace_straggler_job *j, size_t group)
     for (size_t w = 0; w < j->rows.workers.count; w++)
         if ((j->rows.nodes.items[w] == node) != is_of_group(j, w, group)) return NULL;
     return pace_names_text(&j->rows.names, node);
-}
-
-size_t pace_steadily_slow(const pace_straggler_job *j, double *lost) {
-    size_t slowest = 0;
-    *lost = 0;
-    for (size_t w = 0; w < j->rows.workers.count; w++) {
-        double own = j->found.workers[w].lost;
-        for (size_t i = 0; i < j->found.spells.count; i++)
-            if (j->found.spells.items[i].worker == w) own -= j->found.spells.items[i].lost;
-        if (own > *lost) *lost = own, slowest = w;
-    }
-    return slowest;
 }
 
 static pace_status node_named(pace_straggler_node **out, pace_stragglers_asked *asked, const char *name) {
@@ -128,6 +117,26 @@ static pace_status find_nodes(pace_stragglers_asked *asked) {
         asked->nodes.items[n].pace = exp(asked->nodes.items[n].pace / (double)asked->nodes.items[n].jobs);
     if (asked->nodes.count > 1) qsort(asked->nodes.items, asked->nodes.count, sizeof *asked->nodes.items, slow_first);
     return PACE_OK;
+}
+
+/* That so many or more of `count` are, each with the chance `p`. */
+static double at_least(size_t least, size_t count, double p) {
+    double term = pow(1 - p, (double)count), below = 0;
+    for (size_t k = 0; k < least; k++) {
+        below += term;
+        term *= (double)(count - k) / (double)(k + 1) * p / (1 - p);
+    }
+    return fmax(1 - below, 0);
+}
+
+double pace_straggler_nodes_chance(const pace_stragglers_asked *asked) {
+    size_t jobs = 0, slow = 0;
+    const pace_straggler_node *worst = asked->nodes.items;
+    if (asked->nodes.count == 0) return 1;
+    PACE_ITEMS (const pace_straggler_node, node, &asked->nodes) jobs += node->jobs, slow += node->slow_jobs;
+    if (slow == jobs) return 1;
+    double one = at_least(worst->slow_jobs, worst->jobs, (double)slow / (double)jobs);
+    return 1 - pow(1 - one, (double)asked->nodes.count);
 }
 
 pace_status pace_stragglers_ask(pace_stragglers_asked *out, pace_catalog *catalog, const char *const *paths,

@@ -3,6 +3,7 @@
 
 #include "ask/rows/iteration_rows.h"
 #include "fleet/slow_groups.h"
+#include "fleet/steady_delay.h"
 
 enum { PACE_STRAGGLER_SIZES = 12 };
 
@@ -12,6 +13,7 @@ typedef struct {
     pace_iteration_rows rows;
     pace_variability found;
     pace_slow_groups groups;
+    pace_steady_delay steady;
     pace_slowdown slowdown[PACE_STRAGGLER_SIZES];
     size_t sizes;
 } pace_straggler_job;
@@ -44,5 +46,5 @@ double pace_straggler_pace(const pace_straggler_job *job, size_t worker);
 double pace_straggler_group_loss(const pace_straggler_job *job);
 /** The node that all workers of a group are on and no others, NULL = none. */
 const char *pace_straggler_group_node(const pace_straggler_job *job, size_t group);
-/** The worker that cost most outside its spells, which is the steadily slow one; and what it cost. */
-size_t pace_steadily_slow(const pace_straggler_job *job, double *lost);
+/** How likely one of the nodes is slow in as many jobs as the first is, were all as likely to be. */
+double pace_straggler_nodes_chance(const pace_stragglers_asked *asked);

@@ -36,10 +36,10 @@ static void draw_spells(pace_node *chart, const pace_straggler_job *j) {
 
 /* The worker of the worst spell stands out, and the slowest group, or without one the steadily slow worker. */
 static bool stands_out(const pace_straggler_job *j, size_t worker) {
-    double lost;
-    size_t slow = pace_steadily_slow(j, &lost), last = j->groups.groups.count - 1;
+    size_t last = j->groups.groups.count - 1;
     if (j->found.spells.count > 0 && j->found.spells.items[0].worker == worker) return true;
-    return last > 0 ? pace_slow_group_of(&j->groups, worker) == last : worker == slow && lost > 0;
+    return last > 0 ? pace_slow_group_of(&j->groups, worker) == last
+                    : worker == j->steady.worker && !j->steady.by_chance;
 }
 
 static void draw_workers(pace_node *chart, const pace_straggler_job *j, size_t every) {

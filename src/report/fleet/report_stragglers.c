@@ -1,5 +1,6 @@
 /* The report of `paceline fleet --iterations`: workers that hold up a job, and what growing would cost. */
 #include "report/fleet/straggler_parts.h"
+#include "base/rank_test.h"
 #include "report/engines.h"
 #include "report/table.h"
 
@@ -41,9 +42,32 @@ static void put_groups_sentence(pace_node *root, const pace_straggler_job *j) {
         100 * pace_straggler_group_loss(j));
 }
 
+/* Of equal workers one is last most often, too: it is named where it is so by more than chance. */
+static void put_steady_sentence(pace_node *root, const pace_straggler_job *j) {
+    const pace_steady_delay *s = &j->steady;
+    double total = pace_straggler_time(j);
+    char worst[160] = "";
+    if (!s->by_chance) {
+        pace_node_sentence(
+            root, false,
+            "%s: worker %s usually takes %.2f times as long as the median worker; being last outside its slow spells cost "
+            "%.1f %% of the job's time.",
+            j->name, pace_straggler_name(j, s->worker), j->found.workers[s->worker].usual, 100 * s->lost / total);
+        return;
+    }
+    if (s->worst_lost > s->all_lost / 2)
+        pace_snprintf(worst, sizeof worst, ", %.1f %% of it in iteration %g alone (worker %.40s)",
+                      100 * s->worst_lost / s->all_lost, j->rows.labels.items[s->iteration],
+                      pace_straggler_name(j, s->worst_worker));
+    pace_node_sentence(
+        root, false,
+        "%s: outside slow spells the last worker is another one from iteration to iteration, as by chance; that cost "
+        "%.1f %% of the job's time%s.",
+        j->name, 100 * s->all_lost / total, worst);
+}
+
 static void put_sentences(pace_node *root, const pace_straggler_job *j) {
-    double lost, total = pace_straggler_time(j);
-    size_t slow = pace_steadily_slow(j, &lost);
+    double total = pace_straggler_time(j);
     bool grouped = j->groups.groups.count > 1;
     if (grouped) put_groups_sentence(root, j);
     if (j->found.spells.count > 0) {
@@ -59,12 +83,7 @@ static void put_sentences(pace_node *root, const pace_straggler_job *j) {
         pace_node_sentence(root, !grouped, "%s: no worker was slower than usual for longer than chance explains.",
                            j->name);
     }
-    if (lost > 0 && !grouped)
-        pace_node_sentence(
-            root, false,
-            "%s: worker %s usually takes %.2f times as long as the median worker; being last outside its slow spells cost "
-            "%.1f %% of the job's time.",
-            j->name, pace_straggler_name(j, slow), j->found.workers[slow].usual, 100 * lost / total);
+    if (j->steady.lost > 0 && !grouped) put_steady_sentence(root, j);
     pace_node_sentence(root, false,
                        "%s: a synchronous step takes %.2f times as long as the mean iteration of a worker.", j->name,
                        j->found.step / j->found.mean);
@@ -110,10 +129,16 @@ PACE_TABLE_IF_ROWS(nodes, "nodes", "Nodes over all jobs", PACE_FOR_ALL, 32,
 
 static void put_node_sentence(pace_node *root, const pace_stragglers_asked *asked) {
     const pace_straggler_node *worst = asked->nodes.count ? &asked->nodes.items[0] : NULL;
-    if (worst && worst->slow_jobs > 1)
-        pace_node_sentence(root, true,
-                           "Node %.60s is slow in %zu of the %zu jobs that it ran: %.2f times as long as the others.",
-                           worst->name, worst->slow_jobs, worst->jobs, worst->pace);
+    char chance[120] = "";
+    if (!worst || worst->slow_jobs < 2) return;
+    double p = pace_straggler_nodes_chance(asked);
+    if (p > PACE_CHANGE_LEVEL)
+        pace_snprintf(chance, sizeof chance,
+                      " Were no node worse than another, one of %zu would be in %.0f %% of all cases.",
+                      asked->nodes.count, 100 * p);
+    pace_node_sentence(root, true,
+                       "Node %.60s is slow in %zu of the %zu jobs that it ran: %.2f times as long as the others.%s",
+                       worst->name, worst->slow_jobs, worst->jobs, worst->pace, chance);
 }
 
 static void put_nodes(pace_node *root, const pace_stragglers_asked *asked) {
@@ -192,7 +217,8 @@ static void put_notes(pace_node *root) {
     pace_node_note(
         root,
         "Times are compared with the median worker of the same iteration. In a slow spell a worker is slower than its "
-        "own usual pace by more than chance (cumulative sum over 3 sigma, limit 10 sigma). A group of workers is slow "
+        "own usual pace by more than chance (cumulative sum over 3 sigma; its limit is 10 sigma, more where times in any "
+        "order would reach that). A group of workers is slow "
         "where usual paces leave a gap that chance does not explain; paces are then against the fastest group. Delay: how far the slowest "
         "worker of each iteration was behind the second slowest, as a share of the job's time.");
     pace_node_note(
