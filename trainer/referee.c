@@ -159,52 +159,59 @@ static pace_status run_script(referee *r) {
 
 /* --- its figures -------------------------------------------------------------------------------------------------- */
 
-static void read_times(referee *r, const char *name, const char *text) {
+static pace_status add_times(referee *r, const char *name, double *values, size_t count) {
     static const double level = 0.9;
-    double *values = pace_alloc(r->steps + 1, sizeof *values), value;
-    size_t count = 0;
-    while (values && count < r->steps && (text = pace_number_read(&value, text + strspn(text, " "))))
-        values[count++] = value;
-    if (!count) {
-        pace_free(values);
-        return;
-    }
     pace_training_done *d = &r->done;
-    if (strcmp(name, "loss") == 0) d->first_loss = values[0], d->last_loss = values[count - 1];
-    else {
-        pace_median_interval m = pace_median_interval_of(values, count, level);
-        if (strcmp(name, "step") == 0) d->step_s = m.median, d->step_low_s = m.low, d->step_high_s = m.high;
-        else
-            r->parts[r->part_count++] = (pace_trained_part){.name = strcmp(name, "forward") == 0    ? "forward"
-                                                                    : strcmp(name, "backward") == 0 ? "backward"
-                                                                                                    : "update",
-                                                            .median_s = m.median,
-                                                            .low_s = m.low,
-                                                            .high_s = m.high,
-                                                            .share = m.median / d->step_s};
+    pace_median_interval m;
+    if (strcmp(name, "loss") == 0) {
+        d->first_loss = values[0], d->last_loss = values[count - 1];
+        return PACE_OK;
     }
-    pace_free(values);
+    PACE_TRY(pace_series_median_of(&m, values, count, level));
+    if (strcmp(name, "step") == 0) d->step_s = m.median, d->step_low_s = m.low, d->step_high_s = m.high;
+    else
+        r->parts[r->part_count++] = (pace_trained_part){.name = strcmp(name, "forward") == 0    ? "forward"
+                                                                : strcmp(name, "backward") == 0 ? "backward"
+                                                                                                : "update",
+                                                        .median_s = m.median,
+                                                        .low_s = m.low,
+                                                        .high_s = m.high,
+                                                        .share = m.median / d->step_s};
+    return PACE_OK;
 }
 
-static void read_line(referee *r, char *line) {
+static pace_status read_times(referee *r, const char *name, const char *text) {
+    double *values = pace_alloc(r->steps + 1, sizeof *values), value;
+    size_t count = 0;
+    if (!values) return PACE_E_MEMORY;
+    while (count < r->steps && (text = pace_number_read(&value, text + strspn(text, " ")))) values[count++] = value;
+    pace_status status = count ? add_times(r, name, values, count) : PACE_OK;
+    pace_free(values);
+    return status;
+}
+
+static pace_status read_line(referee *r, char *line) {
     char *text = strchr(line, ' ');
-    if (!text) return;
+    if (!text) return PACE_OK;
     *text++ = '\0';
     text[strcspn(text, "\n")] = '\0';
     if (strcmp(line, "software") == 0) pace_snprintf(r->software, sizeof r->software, "%s", text);
     else if (strcmp(line, "approach") == 0) pace_snprintf(r->approach, sizeof r->approach, "%s", text);
     else if (strcmp(line, "parameters") == 0) pace_number_parse(&r->done.parameters, text);
-    else if (r->part_count < 3 || strcmp(line, "loss") == 0) read_times(r, line, text);
+    else if (r->part_count < 3 || strcmp(line, "loss") == 0) return read_times(r, line, text);
+    return PACE_OK;
 }
 
 static pace_status read_result(referee *r) {
     size_t room = LINE + 32 * r->steps;
     char *line = pace_alloc(room, 1);
     FILE *file = line ? fopen(r->result, "r") : NULL;
-    while (file && fgets(line, (int)room, file)) read_line(r, line);
+    pace_status status = line ? PACE_OK : PACE_E_MEMORY;
+    while (status == PACE_OK && file && fgets(line, (int)room, file)) status = read_line(r, line);
     pace_free(line);
     if (file) fclose(file);
-    return r->done.step_s > 0 ? PACE_OK : pace_fail(PACE_E_IO, "runner: %s told no times", r->runner);
+    if (status != PACE_OK || r->done.step_s > 0) return status;
+    return pace_fail(PACE_E_IO, "runner: %s told no times", r->runner);
 }
 
 static pace_status answer(pace_answer **out, referee *r) {

@@ -303,14 +303,16 @@ static pace_status run_module(segmented *s) {
 
 /* --- the answer --------------------------------------------------------------------------------------------------- */
 
-static pace_trained_part part_of(const segmented *s, int part) {
+static pace_status find_part(segmented *s, int part) {
     static const char *const names[] = {"forward", "backward", "exposed_exchange", "update"};
-    pace_median_interval m = pace_median_interval_of(s->run.part_s[part] + s->warm_up, s->done.steps, 0.9);
-    return (pace_trained_part){.name = names[part],
-                               .median_s = m.median,
-                               .low_s = m.low,
-                               .high_s = m.high,
-                               .share = m.median / s->done.step_s};
+    pace_median_interval m;
+    PACE_TRY(pace_series_median_of(&m, s->run.part_s[part] + s->warm_up, s->done.steps, 0.9));
+    s->parts[part] = (pace_trained_part){.name = names[part],
+                                         .median_s = m.median,
+                                         .low_s = m.low,
+                                         .high_s = m.high,
+                                         .share = m.median / s->done.step_s};
+    return PACE_OK;
 }
 
 static pace_status find_figures(segmented *s) {
@@ -321,12 +323,13 @@ static pace_status find_figures(segmented *s) {
     d->steps = run->done - s->warm_up, d->warm_up = s->warm_up, d->batch = run->batch;
     d->first_loss = run->losses[s->warm_up], d->last_loss = run->losses[run->done - 1];
     d->accuracy = run->rights[run->done - 1];
-    pace_median_interval step = pace_median_interval_of(run->step_s + s->warm_up, d->steps, 0.9);
+    pace_median_interval step;
+    PACE_TRY(pace_series_median_of(&step, run->step_s + s->warm_up, d->steps, 0.9));
     double samples = (double)run->batch * run->replicas;
     d->step_s = step.median, d->step_low_s = step.low, d->step_high_s = step.high;
     d->samples_per_s = samples / step.median;
     d->samples_per_s_low = samples / step.high, d->samples_per_s_high = samples / step.low;
-    for (int part = 0; part < PACE_SEGMENT_PARTS; part++) s->parts[part] = part_of(s, part);
+    for (int part = 0; part < PACE_SEGMENT_PARTS; part++) PACE_TRY(find_part(s, part));
     return PACE_OK;
 }
 

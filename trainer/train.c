@@ -2,6 +2,7 @@
  * The verb "train": what a question says, the loop over steps, and what is made of their times.
  */
 #include "base/median.h"
+#include "base/sort.h"
 #include "base/words.h"
 #include "here.h"
 #include "ranks.h"
@@ -188,16 +189,21 @@ static pace_status run_steps(training_run *r) {
 
 static const double level = 0.9;
 
-static pace_trained_part part_of(const char *name, double *seconds, size_t count, double step_s) {
-    pace_median_interval m = pace_median_interval_of(seconds, count, level);
-    return (pace_trained_part){
-        .name = name, .median_s = m.median, .low_s = m.low, .high_s = m.high, .share = m.median / step_s};
+static pace_status add_part(training_run *r, int part) {
+    pace_median_interval m;
+    PACE_TRY(pace_series_median_of(&m, r->record.parts[part], r->done, level));
+    r->parts[r->found.part_count++] = (pace_trained_part){.name = pace_step_part_names[part],
+                                                          .median_s = m.median,
+                                                          .low_s = m.low,
+                                                          .high_s = m.high,
+                                                          .share = m.median / r->found.step_s};
+    return PACE_OK;
 }
 
 static double layer_median(const training_run *r, double *room, size_t layer, int pass) {
     const float *times = r->record.layer_s + (layer * PACE_ENGINE_PASSES + (size_t)pass) * r->record.steps;
     for (size_t i = 0; i < r->done; i++) room[i] = times[i];
-    return pace_median_interval_of(room, r->done, level).median;
+    return pace_median(room, r->done);
 }
 
 static pace_status find_layers(training_run *r) {
@@ -236,14 +242,15 @@ static pace_status find_figures(training_run *r) {
     pace_training_done *f = &r->found;
     if (r->done == 0) return pace_fail(PACE_E_STOPPED, "stopped before the first step that counts");
     find_losses(r);
-    pace_median_interval step = pace_median_interval_of(r->record.whole, r->done, level);
+    pace_median_interval step;
+    PACE_TRY(pace_series_median_of(&step, r->record.whole, r->done, level));
     double samples = (double)r->asked.batch * r->asked.ranks.count;
     f->step_s = step.median, f->step_low_s = step.low, f->step_high_s = step.high;
     f->samples_per_s = samples / step.median;
     f->samples_per_s_low = samples / step.high, f->samples_per_s_high = samples / step.low;
     for (int i = 0; i < PACE_STEP_PARTS; i++) {
         if (i == PACE_PART_OF_WAIT && !r->training.exchange.kind) continue;
-        r->parts[f->part_count++] = part_of(pace_step_part_names[i], r->record.parts[i], r->done, step.median);
+        PACE_TRY(add_part(r, i));
     }
     return find_layers(r);
 }

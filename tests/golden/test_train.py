@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import pty
 import signal
 import subprocess
@@ -60,6 +61,16 @@ def test_trace(folder):
         expect(abs(times[4] - part["median_ns"]) < 2, stage, times[4], part)
     matrix = read["matrix"]
     expect({"forward", "backward", "update"} <= {row for row, cells in matrix.items() if sum(cells.values()) > 0}, matrix)
+
+
+def test_study():
+    """The first sentence counts the runs whose intervals reach that of the first: noise may decide among these."""
+    answer = json_of("train", "lenet", "--study", "batch", "--batch", "4", "--steps", "20", "--threads", "1")
+    strict_schema.hold(answer, "study")
+    best = max(answer["runs"], key=lambda row: row["samples_per_s"])
+    alike = sum(row is not best and row["samples_high_per_s"] >= best["samples_low_per_s"] for row in answer["runs"])
+    said = re.search(r"; (\d) others? may be as fast", answer["summary"][0])
+    expect((int(said.group(1)) if said else 0) == alike, answer["summary"][0], alike)
 
 
 def test_models(folder):

@@ -122,14 +122,17 @@ static void warn(pace_report *report, const pace_training_done *t) {
 }
 
 /* Fewer than five values cannot bound a median with 90 %: 1 - 2 / 2^n of all cases lie between the least and the
- * most. */
+ * most. Fewer than 20 do not tell whether they resemble each other. */
 static void put_note(pace_node *root, size_t steps) {
     bool few = steps < 5;
     pace_node_note(root,
-                   "Times are medians over %zu step%s; low and high %s the true median in %.3g %% of all cases, by "
+                   "Times are medians over %zu step%s; low and high %s the true median in %.3g %% of all cases%s, by "
                    "order statistics.%s",
                    steps, steps == 1 ? "" : "s", few ? "are the fastest and the slowest, which hold" : "hold",
-                   few ? 100 * (1 - ldexp(2, -(int)steps)) : 90.0, few ? " Five steps (--steps) hold it in 90 %." : "");
+                   few ? 100 * (1 - ldexp(2, -(int)steps)) : 90.0,
+                   steps < 20 ? ", if steps do not resemble those before them, which 20 tell"
+                              : "; steps that resemble those before them count as fewer",
+                   few ? " Five steps (--steps) hold it in 90 %." : "");
 }
 
 static pace_status build(pace_report *report, void *context) {

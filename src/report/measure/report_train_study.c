@@ -48,6 +48,19 @@ static const pace_study_row *fastest(const pace_study_done *s) {
     return best;
 }
 
+/* The interval of the best, and how many others may be as fast. */
+static void say_alike(char out[160], const pace_study_done *s, const pace_study_row *best) {
+    size_t alike = 0, used;
+    *out = '\0';
+    if (!(best->samples_low_per_s > 0)) return;
+    for (size_t i = 0; i < s->row_count; i++)
+        alike += s->rows[i].done && &s->rows[i] != best && s->rows[i].samples_high_per_s >= best->samples_low_per_s;
+    used = (size_t)pace_snprintf(out, 160, " (%.1f to %.1f)", best->samples_low_per_s, best->samples_high_per_s);
+    if (alike)
+        pace_snprintf(out + used, 160 - used, "; %zu other%s may be as fast, for %s reach%s this one", alike,
+                      alike == 1 ? "" : "s", alike == 1 ? "its interval" : "their intervals", alike == 1 ? "es" : "");
+}
+
 static void warn(pace_report *report, const pace_study_done *s) {
     size_t crowded = 0, failed = 0;
     for (size_t i = 0; i < s->row_count; i++) crowded += s->rows[i].oversubscribed, failed += !s->rows[i].done;
@@ -63,18 +76,20 @@ static pace_status build(pace_report *report, void *context) {
     pace_report_set_command(report, s->command, s->command_count);
     pace_node *root = pace_report_root(report);
     const pace_study_row *best = fastest(s);
+    char alike[160] = "";
     warn(report, s);
+    if (best) say_alike(alike, s, best);
     if (best && best->replicas)
         pace_node_sentence(
             root, true,
-            "Most samples a second: %.1f, %s by %d replica%s of %d worker%s of %d thread%s and %d server%s.",
+            "Most samples a second: %.1f, %s by %d replica%s of %d worker%s of %d thread%s and %d server%s%s.",
             best->samples_per_s, best->model, best->replicas, best->replicas == 1 ? "" : "s", best->workers,
             best->workers == 1 ? "" : "s", best->threads, best->threads == 1 ? "" : "s", best->servers,
-            best->servers == 1 ? "" : "s");
+            best->servers == 1 ? "" : "s", alike);
     else if (best)
-        pace_node_sentence(root, true, "Most samples a second: %.1f, %s on %d rank%s of batch %zu%s%s.",
+        pace_node_sentence(root, true, "Most samples a second: %.1f, %s on %d rank%s of batch %zu%s%s%s.",
                            best->samples_per_s, best->model, best->ranks, best->ranks == 1 ? "" : "s", best->batch,
-                           best->approach ? " by " : "", best->approach ? best->approach : "");
+                           best->approach ? " by " : "", best->approach ? best->approach : "", alike);
     pace_node_text(root, "study", s->study);
     pace_node_bool(root, "stopped", s->stopped);
     unsigned flags = 0;
@@ -95,6 +110,9 @@ static pace_status build(pace_report *report, void *context) {
         "FP+BP: forward and backward; exposed: exchange that backward does not hide; WU: the update of weights on the "
         "worker.%s",
         flags & JOINED ? " Efficiency is of the samples a second of one rank, times the ranks." : "");
+    pace_node_note(root,
+                   "Each is one run: its interval is of its own steps, not of what else the machine does from run to "
+                   "run. What differs by little is to be run again (validate --live runs all in rounds).");
     return PACE_OK;
 }
 

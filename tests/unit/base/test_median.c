@@ -40,4 +40,32 @@ TEST(test_coverage) {
     assert_true(covered >= 1800);
 }
 
+static double normal(uint64_t *stream) {
+    double u = 1 - pace_random_uniform(stream), v = pace_random_uniform(stream);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+static int covered(size_t count, double like, bool series) {
+    uint64_t stream = count;
+    int held = 0;
+    for (int round = 0; round < 1000; round++) {
+        double values[200], now = normal(&stream);
+        for (size_t i = 0; i < count; i++, now = like * now + sqrt(1 - like * like) * normal(&stream))
+            values[i] = exp(0.1 * now);
+        pace_median_interval m = pace_median_interval_of(values, 0, 0.9);
+        if (series) assert_int_equal(pace_series_median_of(&m, values, count, 0.9), PACE_OK);
+        else m = pace_median_interval_of(values, count, 0.9);
+        held += m.low <= 1 && 1 <= m.high;
+    }
+    return held;
+}
+
+/* Values that resemble those before them: the interval of independent ones holds the median in half of all cases. */
+TEST(test_series) {
+    (void)state;
+    assert_true(covered(200, 0.8, false) < 600);
+    assert_true(covered(200, 0.8, true) >= 900 && covered(20, 0.8, true) >= 880);
+    assert_true(covered(50, 0.5, true) >= 900 && covered(50, 0, true) >= 900);
+}
+
 int main(void) { return run_tests_of_file(NULL, NULL); }
