@@ -4,6 +4,10 @@
 
 enum { POINTS = 512 };
 
+double pace_plan_chance(double median_s, double other_s, double spread) {
+    return pace_normal_above(-log(other_s / median_s) / (sqrt(2) * spread));
+}
+
 /* That all but one of `count` times are above e^at. */
 static double all_above(const double *median_s, size_t count, size_t but, double at, double spread) {
     double product = 1;

@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+/** The chance that one configuration is faster than another. */
+double pace_plan_chance(double median_s, double other_s, double spread);
+
 /** The chance of each of `count` configurations that it is the fastest of all; the chances add up to 1. */
 void pace_plan_fastest_chances(double *out, const double *median_s, size_t count, double spread);
 

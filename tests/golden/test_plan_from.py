@@ -1,11 +1,16 @@
 """`plan --from`: files of Megatron-LM, torchtitan, DeepSpeed, Hugging Face and NeMo; yours and each change take what `predict` says, and no value of a field is better."""
+import csv
+import io
+import itertools
 import json
+import math
 import re
 import sys
 import tempfile
 from pathlib import Path
+from statistics import NormalDist
 
-from checks import expect, finish, run
+from checks import SHARED, expect, finish, run
 
 MEGATRON = """#!/bin/bash
 # trains
@@ -38,6 +43,34 @@ def predicted(**fields):
     return json.loads(out)["values"]["step.median_s"] if code == 0 else None
 
 
+# Errors of configurations against each other have a standard deviation of 0.10 (plan_spread).
+APART = NormalDist(0, 0.10 * math.sqrt(2))
+
+
+def come_true():
+    """Of pairs of measured configurations of one model, batch and number of devices, chances come true: they are as often right as said, or a little more often."""
+    tables = {"vtrain_a100_single_node": ("hidden layers n_gpu global_batch", "iter_ms"), "vtrain_a100_multi_node": ("params_b n_gpu global_batch", "iter_ms"),
+              "bloom176b_a100_384gpu_search": ("date n_gpu global_batch hidden layers", "step_time_s")}
+    claims = []
+    for name, (keys, measured) in tables.items():
+        path = Path(SHARED, "llm", name + ".csv")
+        if not path.exists():
+            return
+        code, out, err = run("predict", "--rows", str(path), *(("--on", "jean-zay-a100") if "bloom" in name else ()), "-f", "csv", "-q")
+        expect(code == 0, name, err)
+        groups = {}
+        for row in csv.DictReader(io.StringIO(out)):
+            if row[measured] and row["predicted"]:
+                groups.setdefault(tuple(row[key] for key in keys.split()), []).append((float(row["predicted"]), float(row[measured])))
+        for group in groups.values():
+            for first, other in itertools.combinations(sorted(group), 2):
+                claims.append((APART.cdf(math.log(other[0] / first[0])), first[1] < other[1]))
+    for low, high in ((0.5, 0.7), (0.7, 0.9), (0.9, 0.99), (0.99, 1.01)):
+        some = [(said, right) for said, right in claims if low <= said < high]
+        said, right = (sum(column) / len(some) for column in zip(*some))
+        expect(len(some) > 1000 and said - 0.02 < right < said + 0.1, "chances come true", low, len(some), said, right)
+
+
 def check(path, yours, spaces):
     code, answer, err = plan("--from", str(path))
     expect(code == 0, "plan", err)
@@ -50,6 +83,7 @@ def check(path, yours, spaces):
     for field, row in changes.items():
         expect(row["from"] == str(yours.get(field, 1)) and row["step_s"] < mine, "a change", row)
         expect(abs(row["faster_share"] - (1 - row["step_s"] / mine)) < 1e-12, "shorter by", row)
+        expect(abs(row["chance_share"] - APART.cdf(math.log(mine / row["step_s"]))) < 1e-9, "chance", row)
     for field, values in spaces.items():
         times = {}
         for value in values:
@@ -285,4 +319,5 @@ with tempfile.TemporaryDirectory() as name:
     test_own_lines(Path(name))
     test_model(Path(name))
     test_no(Path(name))
+come_true()
 sys.exit(finish())

@@ -311,6 +311,7 @@ test_learns()
 test_optimizers()
 test_same_seed()
 test_interrupted()
+test_study()
 with tempfile.TemporaryDirectory() as scratch:
     test_trace(scratch)
     test_models(scratch)

@@ -270,17 +270,14 @@ static void lead_sure(pace_plan_choice *all, size_t count, double tie) {
     all[0] = leader;
 }
 
-/* Chances take the errors of two configurations as independent. */
 static void order_choices(pace_plan_asked *a, pace_plan_place *p) {
     const pace_plan_choice *first = p->choices.items;
     double screened_s = first->time_s.median, spread = p->step.frameworks.plan_spread;
     qsort(p->choices.items, p->choices.count, sizeof *p->choices.items, by_time);
     a->order_changed |= first->time_s.median < screened_s;
     lead_sure(p->choices.items, p->choices.count, p->step.frameworks.plan_tie);
-    for (size_t i = 0; i < p->choices.count; i++) {
-        double apart = log(p->choices.items[i].time_s.median / first->time_s.median);
-        p->choices.items[i].chance = 0.5 * erfc(-apart / (2 * spread));
-    }
+    for (size_t i = 0; i < p->choices.count; i++)
+        p->choices.items[i].chance = pace_plan_chance(first->time_s.median, p->choices.items[i].time_s.median, spread);
 }
 
 static void find_otherwise(pace_plan_place *p) {

@@ -5,6 +5,7 @@
 #include "base/order.h"
 #include "base/print.h"
 #include "model/model_settings.h"
+#include "plan/plan_settle.h"
 #include "source/model_inputs.h"
 
 #include <math.h>
@@ -140,6 +141,8 @@ static pace_status try_field(pace_plan_asked *a, pace_plan_place *p, const pace_
     double yours_s = a->yours.time_s.median;
     if (!(change.choice.time_s.median > 0) || (yours_s > 0 && change.choice.time_s.median >= 0.999 * yours_s))
         return PACE_OK;
+    double spread = p->step.frameworks.plan_spread;
+    change.choice.chance = yours_s > 0 ? pace_plan_chance(change.choice.time_s.median, yours_s, spread) : NAN;
     say_field(change.from, yours, field);
     say_field(change.to, &change.choice.candidate.config, field);
     return PACE_PUSH(&a->changes, change);
@@ -153,6 +156,9 @@ pace_status pace_plan_yours_improve(pace_plan_asked *a) {
     compare_models(a, p);
     for (int f = 0; f < PACE_PLAN_FIELDS; f++) pinned[f] = true;
     PACE_TRY(pace_plan_place_best(&a->yours, a->yours_refused, sizeof a->yours_refused, a, p, &yours, pinned));
+    if (a->yours.time_s.median > 0 && p->choices.count)
+        a->yours.chance =
+            pace_plan_chance(p->choices.items[0].time_s.median, a->yours.time_s.median, p->step.frameworks.plan_spread);
     if (!(a->yours.time_s.median > 0)) {
         a->yours.candidate.config = yours;
         a->yours.candidate.config.dp = fmax(1, floor(replicas_of(a)));

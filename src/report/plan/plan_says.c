@@ -342,13 +342,14 @@ static void say_yours(pace_node *root, const pace_plan_asked *a, const pace_plan
                                *a->yours_refused ? a->yours_refused : "the devices or the batch do not divide by it");
         return;
     }
-    char beside[64] = "";
+    char beside[128] = "";
     if (best->choices.count) {
         double more = yours->time_s.median / best->choices.items[0].time_s.median - 1;
         if (fabs(more) < 0.0005) pace_snprintf(beside, sizeof beside, ", as the fastest does");
         else
-            pace_snprintf(beside, sizeof beside, ", %.1f %% %s than the fastest", 100 * fabs(more),
-                          more > 0 ? "longer" : "less");
+            pace_snprintf(beside, sizeof beside,
+                          ", %.1f %% %s than the fastest; the chance that it is slower is %.0f %%", 100 * fabs(more),
+                          more > 0 ? "longer" : "less", 100 * yours->chance);
     }
     pace_node_sentence(root, true, "Yours (%s: %s) takes %s%s.", a->file.launcher, config,
                        pace_show_ns(pace_ns(yours->time_s.median)).text, beside);
@@ -455,10 +456,11 @@ static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan
                        "Branch and bound: %zu of the %zu configurations that fit on %s were timed in closed form, the "
                        "layers of the others alone take longer than what is listed.",
                        best->found.fit - best->found.pruned, best->found.fit, best->machine.name);
-    pace_node_note(root,
-                   "The times above are those that predict gives%s. Chance: that the first is faster than this one, as "
-                   "far as configurations of one model have been told apart (plan_spread in catalog/steps.yaml).",
-                   a->order_changed ? ", which changed the order" : "");
+    pace_node_note(
+        root,
+        "The times above are those that predict gives%s. Chance: that the first is faster than this one%s, as "
+        "far as configurations of one model have been told apart (plan_spread in catalog/steps.yaml).",
+        a->order_changed ? ", which changed the order" : "", a->changes.count ? ", or a change faster than yours" : "");
     pace_node_note(
         root,
         "Memory is known to a quarter. Closely: with that it may need more than the device has; may fit and too big: it "

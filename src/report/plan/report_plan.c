@@ -390,6 +390,7 @@ PACE_TABLE(change_table, "changes", "What to change in yours, each alone", PACE_
            {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(change_row, of.choice.time_s)},
            {"step_s", NULL, PACE_SHOW_REAL, PACE_OF(change_row, of.choice.time_s)},
            {"faster_share", "shorter by", PACE_SHOW_SHARE, PACE_OF(change_row, faster)},
+           {"chance_share", "chance", PACE_SHOW_SHARE, PACE_OF(change_row, of.choice.chance)},
            {"configuration", "then", PACE_SHOW_TEXT, PACE_OF(change_row, configuration)});
 
 static void put_changes(pace_node *root, const pace_plan_asked *a) {
