@@ -1,5 +1,7 @@
 #include "fleet/usage_figures.h"
 
+#include "base/estimate.h"
+#include "base/normal.h"
 #include "base/order.h"
 #include "base/sort.h"
 
@@ -262,12 +264,20 @@ static void add_sample(sample *s, const pace_usage_run *run, double price) {
     s->idle_squares += hours * share * share;
 }
 
+/* The variance of an idle share, times what few jobs know less of it: as many as their hours make equal ones. One that
+ * was not seen may be half as far from the mean as a share can be. */
+static double variance_of_share(const sample *seen, double share) {
+    double equal = seen->hours * seen->hours / seen->squares, freedom = fmax(equal - 1, 1);
+    double spread = fmax(0, seen->idle_squares / seen->hours - share * share) * (freedom + 1) / freedom;
+    return (spread + pow(fmax(share, 1 - share) / 2, 2) / (freedom + 2)) *
+           pow(pace_student_reach(freedom) / PACE_NORMAL_90, 2);
+}
+
 /* The idle share of runs that no counter saw is a mean of draws from those that counters saw. */
 static void estimate(pace_usage_estimate *out, double *variance, const sample *blind, const sample *seen) {
     double share = seen->idle / seen->hours;
-    double spread = fmax(0, seen->idle_squares / seen->hours - share * share);
-    double error =
-        spread * (blind->blind_squares + blind->blind * blind->blind * seen->squares / (seen->hours * seen->hours));
+    double error = variance_of_share(seen, share) *
+                   (blind->blind_squares + blind->blind * blind->blind * seen->squares / (seen->hours * seen->hours));
     out->gpu_hours += blind->blind;
     out->idle += blind->blind * share;
     out->cost_share += blind->blind_cost * share;
@@ -275,8 +285,7 @@ static void estimate(pace_usage_estimate *out, double *variance, const sample *b
 }
 
 static void settle_estimate(pace_usage_estimate *e, double variance) {
-    const double z90 = 1.645;
-    double reach = z90 * sqrt(variance);
+    double reach = PACE_NORMAL_90 * sqrt(variance);
     e->low = fmax(0, e->idle - reach);
     e->high = fmin(e->gpu_hours, e->idle + reach);
     e->cost_share = e->idle > 0 ? e->cost_share / e->idle : NAN;

@@ -365,6 +365,19 @@ def test_estimate():
         answer = usage(put("t.csv", "\n".join(tasks) + "\n"), put("s.csv", "\n".join(sensors) + "\n"))
         held += answer["estimated_idle_gpu_hours_low"] <= hidden <= answer["estimated_idle_gpu_hours_high"]
     expect(15 <= held <= 20, "90 % of the ranges hold what was hidden", held)
+    held = 0
+    for trial in range(20):  # six judged jobs, some of which have most of the hours
+        tasks, sensors, hidden = [], [], 0
+        for i in range(40):
+            hours, share = draw.lognormvariate(1, 1.5), min(1, draw.betavariate(0.6, 0.4))
+            tasks.append(f"j{i},t,1,Terminated,0.0,{3600 * hours},600.0,29.3,100.0,V100")
+            if i < 6:
+                sensors.append(f"j{i},t,w{i},i{i},m,g,1,{100 * share},1,1,1,1,1,1,1,1")
+            else:
+                hidden += hours * (1 - share)
+        answer = usage(put("t.csv", "\n".join(tasks) + "\n"), put("s.csv", "\n".join(sensors) + "\n"))
+        held += answer["estimated_idle_gpu_hours_low"] <= hidden <= answer["estimated_idle_gpu_hours_high"]
+    expect(held >= 17, "ranges of few jobs hold what was hidden as often", held)
 
 
 # --- counters ----------------------------------------------------------------------------------------------------------

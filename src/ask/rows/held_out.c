@@ -1,6 +1,7 @@
 #include "ask/rows/held_out.h"
 #include "base/estimate.h"
 #include "base/memory.h"
+#include "base/normal.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -10,12 +11,6 @@ double pace_held_out_mape(const double *errors, size_t count) {
     double sum = 0;
     for (size_t i = 0; i < count; i++) sum += fabs(exp(errors[i]) - 1) / (double)count;
     return sum;
-}
-
-/* Student's t that is exceeded once in twenty times, by Fisher's expansion (Abramowitz and Stegun, 26.7.5). */
-static double student(double freedom) {
-    double z = PACE_NORMAL_90, cube = z * z * z;
-    return z + (cube + z) / (4 * freedom) + (5 * cube * z * z + 16 * cube + 3 * z) / (96 * freedom * freedom);
 }
 
 double pace_held_out_gain(const double *a, const double *b, const unsigned *unit, size_t count, bool surely) {
@@ -31,7 +26,7 @@ double pace_held_out_gain(const double *a, const double *b, const unsigned *unit
     }
     if (units < 2) return -1;
     for (int u = 0; u < PACE_HELD_OUT_UNITS; u++) squares += pow(sums[u] - mean * rows[u], 2);
-    double errors = surely ? student(units - 1) : 1;
+    double errors = surely ? pace_student_reach(units - 1) : 1;
     return mean - errors * sqrt(squares * units / (units - 1)) / total;
 }
 
