@@ -1,4 +1,6 @@
 /* The expected slowest of many workers. See variability.h. */
+#include "base/estimate.h"
+#include "base/normal.h"
 #include "base/order.h"
 #include "base/random.h"
 #include "base/sort.h"
@@ -40,13 +42,22 @@ static double mean(const double *values, size_t count) {
     return sum / (double)count;
 }
 
+/* Each time over the mean of the others, which owes it nothing. That mean of W - 1 varies by itself: what is left of the
+ * differences from 1 is sqrt((W - 1) / W) of them. All are divided by their mean: one worker alone is slowed by nobody. */
 static void draw(workspace *s) {
+    double sum = 0;
     for (size_t i = 0; i < s->data->iterations; i++) {
         size_t count = times_of(s->row, s->data, i);
         if (count < 2) continue;
-        double middle = mean(s->row, count);
-        for (size_t k = 0; k < count; k++) s->draws[s->count++] = (drawn){s->row[k] / middle, i};
+        double all = mean(s->row, count) * (double)count, others = (double)(count - 1),
+               less = sqrt(others / (double)count);
+        for (size_t k = 0; k < count; k++) {
+            double ratio = 1 + (s->row[k] * others / (all - s->row[k]) - 1) * less;
+            s->draws[s->count++] = (drawn){ratio, i};
+            sum += ratio;
+        }
     }
+    for (size_t k = 0; k < s->count; k++) s->draws[k].ratio *= (double)s->count / sum;
     qsort(s->draws, s->count, sizeof *s->draws, by_ratio);
 }
 
@@ -67,8 +78,16 @@ static double expected_largest(const workspace *s, size_t workers) {
 
 /* Stretches of about the square root of the iterations, so that a spell stays in one piece (moving blocks, Künsch
  * 1989). */
+static size_t stretch_of(const workspace *s) { return (size_t)ceil(sqrt((double)s->data->iterations)); }
+
+/* By how much few stretches vary less among each other than one sample of them from the next. */
+static double few_vary_by(const workspace *s) {
+    double stretches = (double)s->data->iterations / (double)stretch_of(s), freedom = fmax(stretches - 1, 1);
+    return sqrt((freedom + 1) / freedom) * pace_student_reach(freedom) / PACE_NORMAL_90;
+}
+
 static void resample(workspace *s, uint64_t *stream) {
-    size_t n = s->data->iterations, length = (size_t)ceil(sqrt((double)n));
+    size_t n = s->data->iterations, length = stretch_of(s);
     for (size_t i = 0; i < n; i++) s->weight[i] = 0;
     for (size_t have = 0; have < n;) {
         size_t first = (size_t)(pace_random_uniform(stream) * (double)n);
@@ -112,8 +131,10 @@ static void estimate(pace_slowdown *out, const size_t *sizes, size_t count, work
     for (size_t i = 0; i < count; i++) {
         double *values = s->resampled + i * RESAMPLES;
         qsort(values, RESAMPLES, sizeof *values, pace_ascending);
-        out[i].low = fmin(values[RESAMPLES / 20], out[i].expected);
-        out[i].high = fmax(values[RESAMPLES - 1 - RESAMPLES / 20], out[i].expected);
+        double low = out[i].expected - values[RESAMPLES / 20], wider = few_vary_by(s);
+        double high = values[RESAMPLES - 1 - RESAMPLES / 20] - out[i].expected;
+        out[i].low = fmax(out[i].expected - wider * fmax(low, 0), 1);
+        out[i].high = out[i].expected + wider * fmax(high, 0);
     }
 }
 

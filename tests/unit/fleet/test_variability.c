@@ -80,11 +80,16 @@ TEST(test_slowdown_by_drawing) {
     pace_iterations data = make(9);
     static double ratio[ITERATIONS * WORKERS];
     assert_int_equal(pace_slowdown_of(got, sizes, SIZES, &data), PACE_OK);
+    double all = 0;
     for (int i = 0; i < ITERATIONS; i++) {
         double sum = 0;
         for (int w = 0; w < WORKERS; w++) sum += times[i * WORKERS + w];
-        for (int w = 0; w < WORKERS; w++) ratio[i * WORKERS + w] = times[i * WORKERS + w] / (sum / WORKERS);
+        for (int w = 0; w < WORKERS; w++) {
+            double time = times[i * WORKERS + w], others = (sum - time) / (WORKERS - 1);
+            all += ratio[i * WORKERS + w] = 1 + (time / others - 1) * sqrt((WORKERS - 1.0) / WORKERS);
+        }
     }
+    for (int k = 0; k < ITERATIONS * WORKERS; k++) ratio[k] /= all / (ITERATIONS * WORKERS);
     for (int s = 0; s < SIZES; s++) {
         double sum = 0, squares = 0;
         for (int d = 0; d < DRAWS; d++) {
@@ -98,6 +103,48 @@ TEST(test_slowdown_by_drawing) {
         assert_true(got[s].low <= got[s].expected && got[s].expected <= got[s].high);
     }
     assert_true(fabs(got[0].expected - 1) < 1e-12);
+}
+
+static double drawn_time(double spread, bool pauses) {
+    return exp(spread * normal()) * (pauses && pace_random_uniform(&stream) < 0.03 ? 1.3 : 1);
+}
+
+/* What the slowest of many equal workers takes, against what jobs of eight of them tell: in the mean, and whether the
+ * interval of 90 % holds it. */
+static void check_truth(double spread, bool pauses) {
+    static const size_t sizes[] = {4, 8, 16};
+    enum { JOBS = 100, SHORT = 60, SIZES = 3, TRIES = 100000 };
+    double truth[SIZES] = {0}, one = 0, told[SIZES] = {0};
+    int held[SIZES] = {0};
+    stream = 3;
+    for (int k = 0; k < TRIES; k++) one += drawn_time(spread, pauses) / TRIES;
+    for (int s = 0; s < SIZES; s++)
+        for (int k = 0; k < TRIES; k++) {
+            double most = 0;
+            for (size_t w = 0; w < sizes[s]; w++) most = fmax(most, drawn_time(spread, pauses));
+            truth[s] += most / one / TRIES;
+        }
+    for (int job = 0; job < JOBS; job++) {
+        pace_slowdown got[SIZES];
+        for (int k = 0; k < SHORT * WORKERS; k++) times[k] = drawn_time(spread, pauses);
+        assert_int_equal(pace_slowdown_of(got, sizes, SIZES, &(pace_iterations){WORKERS, SHORT, times}), PACE_OK);
+        for (int s = 0; s < SIZES; s++) {
+            told[s] += got[s].expected / JOBS;
+            held[s] += got[s].low <= truth[s] && truth[s] <= got[s].high;
+        }
+    }
+    for (int s = 0; s < SIZES; s++) {
+        print_message("%zu workers: slowed by %.4f, told %.4f; %d of %d intervals\n", sizes[s], truth[s] - 1,
+                      told[s] - 1, held[s], JOBS);
+        assert_true(fabs((told[s] - 1) / (truth[s] - 1) - 1) < (pauses ? 0.15 : 0.02));
+        assert_in_range(held[s], 80, 100);
+    }
+}
+
+TEST(test_slowdown_of_equal_workers) {
+    check_truth(0.02, false);
+    check_truth(0.10, false);
+    check_truth(0.01, true);
 }
 
 /* All subsets counted out. */
