@@ -64,9 +64,9 @@ typedef struct {
     double measured; /* mean over all subsets of that many of the measured workers; NAN when there are fewer */
 } pace_slowdown;
 
-/** Fills `out[i]` for sizes[i] workers. A ratio is 1 + (t / m - 1) sqrt((W - 1) / W) of a time and the mean of the
- * W - 1 others of its iteration, over the mean of all of these; with F the distribution of ratios, x their values in order,
- * the expected largest of N is sum_i x_i (F_i^N - F_(i-1)^N). The measured column is that of draws without replacement
- * within an iteration: the k-th smallest of W is the largest of N with C(k-1, N-1) / C(W, N). */
+/** Fills `out[i]` for sizes[i] workers. A ratio is 1 + (t / m - 1) sqrt((W - 1) / W) of a time t and the mean m of the
+ * W - 1 others of its iteration, over the mean of all of these; with F the distribution of ratios, x their values in
+ * order, the expected largest of N is sum_i x_i (F_i^N - F_(i-1)^N). The measured column is that of draws without
+ * replacement within an iteration: the k-th smallest of W is the largest of N with C(k-1, N-1) / C(W, N). */
 pace_status pace_slowdown_of(pace_slowdown *out, const size_t *sizes, size_t count,
                              const pace_iterations *data) PACE_MUST_CHECK;
