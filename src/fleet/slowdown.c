@@ -42,8 +42,8 @@ static double mean(const double *values, size_t count) {
     return sum / (double)count;
 }
 
-/* Each time over the mean of the others, which owes it nothing. That mean of W - 1 varies by itself: what is left of the
- * differences from 1 is sqrt((W - 1) / W) of them. All are divided by their mean: one worker alone is slowed by nobody. */
+/* Each time over the mean of the others, which owes it nothing. That mean of W - 1 varies by itself: what is left of
+ * the differences from 1 is sqrt((W - 1) / W) of them. All are divided by their mean: one alone is not slowed. */
 static void draw(workspace *s) {
     double sum = 0;
     for (size_t i = 0; i < s->data->iterations; i++) {
