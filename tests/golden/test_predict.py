@@ -208,6 +208,16 @@ def check_nothing_matched(trace):
         assert any("no overhead of that type" in w["text"] for w in predict(file.name, "--drop-overhead", "T2")["warnings"])
 
 
+def check_small_gain(trace):
+    """A change that is smaller than what the replay misses of the recording is said to be so; a larger one, or one of a replay that misses nothing, is not."""
+    for factor, small in (("0.98", True), ("0.5", False)):
+        document = predict(trace, "--scale", f".:{factor}")
+        steps = [s["step_ns"] for s in document["scenarios"]]
+        missed = abs(document["step"]["walk_error"])
+        assert (1 - steps[1] / steps[0] < missed) == small, (factor, steps, missed)
+        assert ("less than the replay is off by" in document["summary"][1]) == small, document["summary"]
+
+
 def check_device_to_cpu(trace):
     """On a CPU an operator returns when its work is done: a step takes at least the sum of its kernels, but for copies to a device."""
     document = predict(trace, "--from", "a100-40-sxm", "--on", "epyc-zen5-1t")
@@ -256,6 +266,7 @@ def main():
     check_precision_of_others(os.path.join(SHARED, "kineto", "kineto_resnet50_1xV100_workers0.json.gz"))
     check_unknown_device(os.path.join(SHARED, "kineto", "tl_vit_infer_1xh100.json.gz"))
     check_devices(os.path.join(SHARED, "kineto", "hta_resnet_ddp_2xA100_rank0_ncclmeta.json.gz"))
+    check_small_gain(os.path.join(SHARED, "kineto", "tl_qwen05b_generate_1xmi300.json.gz"))
     check_what_ifs(os.path.join(SHARED, "kineto", "tl_qwen05b_generate_1xmi300.json.gz"))
 
 

@@ -126,9 +126,15 @@ static pace_status note_steps(pace_node *root, const pace_prediction *p) {
     return PACE_OK;
 }
 
+/* What the replay of a recording is off by. */
+static double replay_error(const pace_prediction *p) {
+    double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9;
+    return measured_s > 0 ? p->results[0].step_s.median / measured_s - 1 : NAN;
+}
+
 static void put_measured(pace_node *root, const pace_prediction *p) {
     double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9, walked_s = p->results[0].step_s.median;
-    double error = measured_s > 0 ? walked_s / measured_s - 1 : NAN;
+    double error = replay_error(p);
     if (p->first_uses > 0)
         pace_node_sentence(
             root, true,
@@ -208,6 +214,11 @@ static void put_places(pace_node *root, const pace_prediction *p) {
 /* Less than this share is no change to speak of: hundredths show it as 1.00. */
 #define LEAST_CHANGE 0.005
 
+/* Whether a change is smaller than what the replay misses of the recording. */
+static bool is_less_than_replay(const pace_prediction *p, double longer) {
+    return p->inputs.is_measured && p->first_uses == 0 && fabs(log(longer)) < fabs(log1p(replay_error(p)));
+}
+
 /* Of steps with more or fewer samples, both: a step that takes longer may be the faster one for each. Of a step that
  * takes no time, nothing is defined. */
 static void say_speedup(char out[120], const pace_prediction *p) {
@@ -219,7 +230,8 @@ static void say_speedup(char out[120], const pace_prediction *p) {
     bool same = fabs(longer - 1) < LEAST_CHANGE;
     if (samples == 1 && same) pace_snprintf(out, 120, ", as long as without it");
     else if (samples == 1)
-        pace_snprintf(out, 120, ": %.2f times as %s", longer > 1 ? longer : 1 / longer, longer > 1 ? "long" : "fast");
+        pace_snprintf(out, 120, ": %.2f times as %s%s", longer > 1 ? longer : 1 / longer, longer > 1 ? "long" : "fast",
+                      is_less_than_replay(p, longer) ? ", which is less than the replay is off by" : "");
     else
         pace_snprintf(out, 120, ": %s times as long for %s times as many samples, each %.2f times as fast",
                       pace_show_real(longer).text, pace_show_real(samples).text, samples / longer);
