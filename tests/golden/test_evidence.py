@@ -157,6 +157,29 @@ def test_broken_off_exports(folder):
             expect(status == 0 and said in out and "unknown" in out and "another process" not in out, share, out[:600])
 
 
+def test_late_ranks_alone(folder):
+    """One rank of eight that exchanges: what its calls take beyond what links may take at most is said to wait for late ranks; what is within the doubt of the links is not."""
+    def asked(calls_us):
+        event = {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL", "pid": 0, "tid": 7}
+        said = {"device": 0, "stream": 7, "Collective name": "allreduce", "In msg nelems": 1 << 22, "Out msg nelems": 1 << 22, "dtype": "Float",
+                "Group size": 8, "Process Group Name": "0"}
+        events = [event | {"ts": 100000 * i, "dur": us, "args": said} for i, us in enumerate(calls_us)]
+        path = os.path.join(folder, "alone.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-80GB"}], "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 8},
+                       "traceEvents": events}, file)
+        document = analyze([path])
+        row, = document["exchanges"]
+        return row, any("is waiting for late ranks" in s for s in document["summary"])
+    row, _ = asked([1000] * 4)
+    usual, most = row["expected_ns"] / 1000, row["expected_high_ns"] / 1000
+    expect(most > 1.2 * usual, "the links are known to a fifth at best", row)
+    row, said = asked([usual * (0.8 + 0.05 * i) for i in range(9)] + [most])
+    expect((row["late_ns"] or 0) < 1000 and not said, "within the doubt", row)
+    row, said = asked([usual] * 3 + [4 * most])
+    expect(said and abs(row["late_ns"] - 3000 * most) < 5000, "one call waits", row)
+
+
 def test_merged_ranks(folder):
     """One file of several processes, which all count their launches from one: none is taken for another's. With numbers of their own they
     are told apart."""
@@ -191,4 +214,5 @@ with tempfile.TemporaryDirectory() as work:
     test_polling_host(work)
     test_broken_off_exports(work)
     test_merged_ranks(work)
+    test_late_ranks_alone(work)
 sys.exit(finish())

@@ -32,6 +32,7 @@ static pace_exchange_total kind_of(const summer *s, uint32_t task, const pace_ex
                                 .bytes = -1,
                                 .least_ns = INT64_MAX,
                                 .expected_ns = -1,
+                                .most_ns = -1,
                                 .waiting_ns = -1};
     if (!info || !info->collective) return kind;
     kind.collective = pace_names_text(names, info->collective);
@@ -61,7 +62,10 @@ static pace_status expect(pace_exchange_total *row, const summer *s, pace_catalo
     pace_exchange_question question = {collective, (double)row->bytes, per_node, machine.nodes, PACE_ANY, PACE_ANY, 0};
     pace_status status = pace_exchange_open(&exchange, catalog, &machine, PACE_LIBRARY_AUTO, NULL);
     if (status == PACE_OK) status = pace_exchange_time(&time_s, &exchange, &question);
-    if (status == PACE_OK) row->expected_ns = llround(time_s.median * 1e9);
+    if (status == PACE_OK) {
+        row->expected_ns = pace_ns(time_s.median);
+        row->most_ns = pace_estimate_high_ns(time_s);
+    }
     return status == PACE_E_MEMORY ? status : PACE_OK; /* what cannot be asked stays unknown */
 }
 
@@ -89,7 +93,7 @@ static pace_status add_item(summer *s, pace_catalog *catalog, uint32_t index) {
     row->time_ns += took;
     row->exposed_ns += exposed;
     if (took < row->least_ns) row->least_ns = took;
-    if (row->expected_ns >= 0 && exposed > row->expected_ns) row->late_ns += exposed - row->expected_ns;
+    if (row->expected_ns >= 0 && exposed > row->most_ns) row->late_ns += exposed - row->most_ns;
     if (item->wait_until_ns == INT64_MIN) return PACE_OK;
     if (row->waiting_ns < 0) row->waiting_ns = 0;
     if (item->wait_until_ns > item->start_ns) row->waiting_ns += item->wait_until_ns - item->start_ns;

@@ -1,6 +1,6 @@
 /*
  * What a rank exchanged, by what its communication kernels or their launches say, and what the links that it is taken
- * to use would take. What a kernel takes beyond that is waiting for late ranks, at least.
+ * to use would take. What a kernel takes beyond the most that they may take is waiting for late ranks, at least.
  */
 #pragma once
 
@@ -15,8 +15,8 @@ typedef struct {
     size_t calls;
     int64_t time_ns, least_ns;       /* of all calls; of the shortest */
     double algbw_per_s, busbw_per_s; /* of a mean call; NAN = unknown */
-    int64_t expected_ns;             /* a call over the machine's links; -1 = unknown */
-    int64_t exposed_ns, late_ns;     /* of all calls: not covered by compute; of that beyond what is expected */
+    int64_t expected_ns, most_ns;    /* a call over the machine's links, and 95 % of what it may take; -1 = unknown */
+    int64_t exposed_ns, late_ns;     /* of all calls: not covered by compute; of that beyond the most expected */
     int64_t waiting_ns;              /* until the last rank came; -1 = the other ranks' traces are not here */
 } pace_exchange_total;
 

@@ -27,6 +27,7 @@ PACE_TABLE_IF_ROWS(exchanges, "exchanges", "Communication of this rank, whole tr
                    {"algbw_bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(exchange_row, of.algbw_per_s)},
                    {"busbw_bytes_per_s", "busbw", PACE_SHOW_RATE, PACE_OF(exchange_row, of.busbw_per_s)},
                    {"expected_ns", "links take", PACE_SHOW_NS, PACE_WHOLE_OF(exchange_row, of.expected_ns)},
+                   {"expected_high_ns", NULL, PACE_SHOW_NS, PACE_WHOLE_OF(exchange_row, of.most_ns)},
                    {"exposed_ns", NULL, PACE_SHOW_NS, PACE_OF(exchange_row, of.exposed_ns)},
                    {"late_ns", "beyond", PACE_SHOW_NS, PACE_KNOWN_OF(exchange_row, late_ns)});
 
@@ -86,7 +87,7 @@ static void put_sentence(pace_node *root, const pace_exchange_totals *totals, bo
     write_basis(basis, sizeof basis, &totals->links);
     pace_node_note(
         root,
-        "'links take': a call over the links of %s (%s); 'beyond': exposed time beyond that, of late ranks or slower links. busbw "
+        "'links take': a call over the links of %s (%s); 'beyond': exposed time beyond the upper end of its 90 %% interval, of late ranks or slower links. busbw "
         "counts the bytes that cross a rank's link.",
         machine, basis);
 }
