@@ -1,6 +1,7 @@
 #include "fleet/variability.h"
 
 #include "base/order.h"
+#include "base/random.h"
 #include "base/rank_test.h"
 #include "base/sort.h"
 
@@ -9,7 +10,7 @@
 
 /* A spell begins above DRIFT sigmas and counts from REACH sigmas in sum, of independent normal noise. */
 static const double DRIFT = 3, REACH = 10;
-enum { MOST_STRETCHES = 16, HALVINGS = 40 };
+enum { MOST_STRETCHES = 16, MOST_SHUFFLES = 199, LEAST_SHUFFLES = 19, MOST_VALUES = 20000000 };
 
 /* Room for one value per worker and per iteration, and the ratios. */
 typedef struct {
@@ -156,26 +157,37 @@ static double excess_of(const pace_variability *v, const workspace *s, size_t it
     return (ratio - v->workers[worker].usual) / v->sigma - DRIFT;
 }
 
-/* What sums of excesses reach by chance in one job of twenty, had each time come in any other iteration: a sum reaches
- * h with e^-th, where the mean of e^(t excess) is 1 (Lundberg 1903), and may begin anywhere. So slow iterations that
- * come one by one, to whichever worker, are no spells. Those below DRIFT count by their mean, which makes h smaller. */
+/* The largest sum of excesses that `count` of them reach in a random order, cut into series of `length`. */
+static double largest_sum(double *excesses, size_t count, size_t length, uint64_t *stream) {
+    double sum = 0, largest = 0;
+    for (size_t i = count; i-- > 0;) {
+        size_t other = (size_t)(pace_random_uniform(stream) * (double)(i + 1));
+        double drawn = excesses[other];
+        excesses[other] = excesses[i];
+        excesses[i] = drawn;
+        sum = fmax(i % length == length - 1 ? 0 : sum, 0) + drawn;
+        largest = fmax(largest, sum);
+    }
+    return largest;
+}
+
+/* What sums of excesses reach by chance in one job of twenty, had each time come anywhere else: slow iterations that
+ * come one by one, to whichever worker, are no spells. */
 static double reach_by_chance(const pace_variability *v, const workspace *s) {
-    double least = REACH * (1 + v->like) / (1 - v->like), under = 0, most = 0;
-    size_t above = 0, below = 0;
+    double largest[MOST_SHUFFLES];
+    size_t count = 0, times = s->data->iterations * s->data->workers, shuffles = MOST_VALUES / times;
     for (size_t i = 0; i < s->data->iterations; i++)
         for (size_t w = 0; w < s->data->workers; w++) {
             double excess = excess_of(v, s, i, w);
-            if (excess > 0) s->some[above++] = excess, most = fmax(most, excess);
-            else if (excess <= 0) under += excess, below++;
+            if (!isnan(excess)) s->some[count++] = excess;
         }
-    double count = (double)(above + below), low = 0, high = above ? log(count) / most : 0;
-    for (int halving = 0; above && halving < HALVINGS; halving++) {
-        double t = (low + high) / 2, sum = below ? (double)below * exp(t * under / (double)below) : 0;
-        for (size_t i = 0; i < above; i++) sum += exp(t * s->some[i]);
-        if (sum < count) low = t;
-        else high = t;
-    }
-    return above ? fmax(least, log(count / PACE_CHANGE_LEVEL) / low) : least;
+    if (shuffles > MOST_SHUFFLES) shuffles = MOST_SHUFFLES;
+    if (shuffles < LEAST_SHUFFLES) shuffles = LEAST_SHUFFLES;
+    uint64_t stream = pace_random_stream(s->data->iterations, s->data->workers);
+    for (size_t k = 0; k < shuffles; k++) largest[k] = largest_sum(s->some, count, s->data->iterations, &stream);
+    qsort(largest, shuffles, sizeof *largest, pace_ascending);
+    size_t as_large = (size_t)(PACE_CHANGE_LEVEL * (double)(shuffles + 1));
+    return fmax(REACH * (1 + v->like) / (1 - v->like), largest[shuffles - as_large]);
 }
 
 static pace_status add_spell(pace_variability *v, const workspace *s, size_t worker, size_t first, size_t last) {
@@ -208,7 +220,7 @@ static pace_status find_spells_of(pace_variability *v, const workspace *s, size_
         if (sum <= 0) first = i, sum = best = 0;
         sum += excess;
         if (sum > best) best = sum, last = i;
-        if (sum <= 0 && best >= reach) PACE_TRY(add_spell(v, s, worker, first, last));
+        if (sum <= 0 && best > reach) PACE_TRY(add_spell(v, s, worker, first, last));
         if (sum <= 0) best = 0;
     }
     return PACE_OK;

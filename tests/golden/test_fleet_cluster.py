@@ -140,6 +140,11 @@ def test_equal_workers():
     expect(sum("worker 3 usually takes 1.0" in sentence for sentence in answer["summary"]) >= 9, "a steady one", answer["summary"])
     answer = document("stragglers", "--iterations", *(job(200 + seed, 0.03, spell=1.4) for seed in range(10)))
     expect(sum(row["worker"] == "5" and 19 <= row["first_iteration"] <= 30 for row in answer["spells"]) >= 9, "a spell", answer["spells"])
+    short = [put(f"short{seed}.csv", "worker,iteration,step_time_s\n" + "".join(
+        f"{w},{i},{(2 if w == 1 and 12 <= i < 15 else 1) * draw.lognormvariate(0, 0.02):.6f}\n" for draw in (random.Random(seed),) for i in range(30) for w in range(4)))
+        for seed in range(10)]
+    answer = document("stragglers", "--iterations", *short)
+    expect([(row["worker"], row["first_iteration"], row["last_iteration"]) for row in answer["spells"]] == [("1", 12, 14)] * 10, "three in a row", answer["spells"])
     lone = [f"{w},{i},{1 + 0.01 * ((7 * i + 3 * w) % 10) + (50 if (w, i) == (2, 33) else 0)}\n" for i in range(60) for w in range(8)]
     answer = document("stragglers", "--iterations", put("lone.csv", "worker,iteration,step_time_s\n" + "".join(lone)))
     expect(any("in iteration 33 alone (worker 2)" in sentence for sentence in answer["summary"]), "one iteration", answer["summary"])
