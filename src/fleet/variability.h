@@ -7,9 +7,9 @@
  *
  * Its usual pace is its median r. A spell is a run of iterations in which it was slower than usual by more than chance:
  * the sum of (r - usual) / sigma - 3 from the spell's start reaches 10 (Page's cumulative sum, Biometrika 1954), or
- * what such sums reach in one job of twenty where the same times come in a random order; sigma is 1.4826 times the median
- * distance of all r from their usual. For normal noise a run reaches 10 by chance with e^-60; where times are like
- * those before, with correlation c, it must reach 10 (1 + c) / (1 - c).
+ * what such sums reach in one job of twenty where the same times come in a random order; sigma is 1.4826 times the
+ * median distance of all r from their usual. For normal noise a run reaches 10 by chance with e^-60; where times are
+ * like those before, with correlation c, it must reach 10 (1 + c) / (1 - c).
  *
  * What a worker cost: in each iteration, by how much it was behind the next slowest one. Summed over workers that is
  * what the job would have saved if only the slowest had kept up with the second.
