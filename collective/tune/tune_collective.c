@@ -74,19 +74,24 @@ static bool goes(pace_comm *comm, int collective, size_t bytes, const char *way)
     return !*way || (chosen && strcmp(chosen, way) == 0);
 }
 
-/* The least times of all ways at all sizes; 0 where these ranks cannot go one. The ways take turns, for a machine that
+/* The least times of all ways at all sizes, and the way of the built-in choice, which may be none of them; 0 where
+ * these ranks cannot go one. The ways take turns, for a machine that
  * other machines share is at times half as fast as a minute before. The way "" is the built-in choice. */
-static void measure(double times[MOST_WAYS][SIZES], int collective, char ways[MOST_WAYS][32], int count) {
+static void measure(double times[MOST_WAYS][SIZES], int own[SIZES], int collective, char ways[MOST_WAYS][32],
+                    int count) {
     pace_comm *comms[MOST_WAYS];
     for (int w = 0; w < count; w++) comms[w] = open_way(collective, ways[w]);
     size_t bytes = LEAST;
-    for (int s = 0; s < SIZES; s++, bytes *= STEP)
+    for (int s = 0; s < SIZES; s++, bytes *= STEP) {
         for (int turn = 0; turn < ROUNDS * count; turn++) {
             int w = turn % count;
             if (!goes(comms[w], collective, bytes, ways[w])) continue;
             double took = time_of(comms[w], collective, bytes);
             if (turn < count || took < times[w][s]) times[w][s] = took;
         }
+        own[s] = 0;
+        while (own[s] + 1 < count && !goes(comms[count - 1], collective, bytes, ways[own[s]])) own[s]++;
+    }
     for (int w = 0; w < count; w++) pace_comm_close(comms[w]);
 }
 
@@ -96,14 +101,28 @@ static int split(char ways[MOST_WAYS][32], const char *text) {
     return count;
 }
 
-/* The fastest way at each size; it changes only where that is worth it. */
-static void choose(int best[SIZES], double times[MOST_WAYS][SIZES], int count) {
+static bool is_near(double times[MOST_WAYS][SIZES], int way, int fastest, int s) {
+    return way >= 0 && times[way][s] > 0 && times[way][s] * (1 - worth) <= times[fastest][s];
+}
+
+/* The fastest way at each size, unless the built-in choice's own, or that of the size before, is nearly as fast: of
+ * ways that are equal one is the fastest by chance. */
+static void choose(int best[SIZES], double times[MOST_WAYS][SIZES], const int own[SIZES], int count) {
     for (int s = 0, now = -1; s < SIZES; s++) {
-        int fastest = 0;
+        int fastest = 0, usual = own[s] < count ? own[s] : -1;
         for (int w = 1; w < count; w++)
             if (times[w][s] > 0 && (times[fastest][s] <= 0 || times[w][s] < times[fastest][s])) fastest = w;
-        if (now < 0 || times[now][s] <= 0 || times[fastest][s] < times[now][s] * (1 - worth)) now = fastest;
+        now = is_near(times, usual, fastest, s) ? usual : is_near(times, now, fastest, s) ? now : fastest;
         best[s] = now;
+    }
+}
+
+/* The built-in choice and the same way by its name are one, measured twice. */
+static void join_own(double times[MOST_WAYS][SIZES], const int own[SIZES], int count) {
+    for (int s = 0; s < SIZES; s++) {
+        double named = times[own[s]][s], unnamed = times[count][s];
+        if (own[s] == count || !(named > 0)) continue;
+        times[own[s]][s] = times[count][s] = named < unnamed ? named : unnamed;
     }
 }
 
@@ -122,10 +141,11 @@ static void write_choices(char *line, size_t room, const char *name, const int b
 static void tune(char *lines, size_t room, int collective) {
     double times[MOST_WAYS][SIZES] = {{0}};
     char ways[MOST_WAYS][32] = {""};
-    int best[SIZES], count = split(ways, measured[collective].ways);
+    int best[SIZES], own[SIZES], count = split(ways, measured[collective].ways);
     const double *usual = times[count];
-    measure(times, collective, ways, count + 1); /* the last is "" */
-    choose(best, times, count);
+    measure(times, own, collective, ways, count + 1); /* the last is "" */
+    join_own(times, own, count);
+    choose(best, times, own, count);
     size_t bytes = LEAST, used = strlen(lines);
     for (int s = 0; s < SIZES && rank == 0; s++, bytes *= STEP) {
         char line[160];

@@ -48,6 +48,8 @@ if EVERYTHING:
             expect(code == 0, code, out[-1000:])
         text = open(path, encoding="utf-8").read()
         expect(text.startswith(HEAD) and sorted(re.findall(r"^ranks (\d)$", text, re.M)) == ["2", "3"], text)
+        told = [line.split()[5:] for line in text.splitlines() if line.startswith("# measured")]
+        expect(len(told) == 2 * 4 * 12 and all(float(own) <= float(usual) for own, usual in told), "never slower than the built-in choice, as measured", told)
         code, out = choices(text)
         expect(code == 0, code, out[-1000:])
         done = subprocess.run([os.environ["PACELINE"], "tune", path, "-f", "csv", "-t", "sizes"], capture_output=True, text=True, check=False)
