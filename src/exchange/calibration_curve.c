@@ -151,6 +151,11 @@ static pace_estimate answer(const asked_curve *c) {
                            PACE_RUNG_CALIBRATED};
 }
 
+bool pace_curve_holds(const pace_curve_point *points, size_t count, double bytes) {
+    const asked_curve c = {.points = points, .count = count, .bytes = bytes};
+    return measured_at(&c) != NULL;
+}
+
 pace_estimate pace_curve_answer(const pace_exchange_curve *curve, const pace_curve_point *points,
                                 const pace_fit_question *q, int ranks_per_node, int nodes, double bytes, bool steady) {
     const asked_curve c = {

@@ -14,3 +14,6 @@ enum { PACE_FEW_SIZES = 3 }; /* so many are too few for straight lines */
  * size without a model does of others. `steady`: without spikes, as curves of several numbers of ranks are combined. */
 pace_estimate pace_curve_answer(const pace_exchange_curve *curve, const pace_curve_point *points,
                                 const pace_fit_question *q, int ranks_per_node, int nodes, double bytes, bool steady);
+
+/** Whether a curve's size was measured. */
+bool pace_curve_holds(const pace_curve_point *points, size_t count, double bytes);

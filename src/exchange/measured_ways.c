@@ -29,7 +29,7 @@ static int read_channels(const char *word, size_t length) {
 
 /* Words between "/" that are an algorithm, a protocol or channels; PACE_ANY where there is none. */
 static pace_measured_way read_way(const char *variant) {
-    pace_measured_way way = {PACE_ANY, PACE_ANY, PACE_ANY};
+    pace_measured_way way = {PACE_ANY, PACE_ANY, PACE_ANY, false};
     for (const char *word = variant; *word;) {
         size_t length = strcspn(word, "/");
         int a = pace_nccl_algorithm_find(word, length);
@@ -128,8 +128,17 @@ static bool forced_time(pace_estimate *out, const pace_exchange_fit *fit, const 
         *out = s;
         out->rung = PACE_RUNG_MEASURED;
         way->channels = told.channels;
+        way->exact = pace_curve_holds(points, curve->count, q->bytes);
         found = true;
     }
+    return found;
+}
+
+bool pace_own_size_measured(const pace_exchange_fit *fit, const pace_fit_question *q) {
+    bool found = false;
+    PACE_ITEMS (const pace_exchange_curve, curve, &fit->curves)
+        found |= is_here(fit, curve, q) && !names_way(curve) &&
+                 pace_curve_holds(fit->points.items + curve->first, curve->count, q->bytes);
     return found;
 }
 

@@ -11,6 +11,7 @@
 typedef struct {
     int algorithm, protocol;
     int channels; /* PACE_ANY = as many as the library takes */
+    bool exact;   /* this very size was measured with the way forced */
 } pace_measured_way;
 
 /* Behind the number of channels that the library was told to use, as a word of a curve's variant. */
@@ -29,3 +30,6 @@ double pace_way_doubt(pace_doubts_used *used, const pace_doubts *doubts, double 
  * that is not of NCCL, only curves that name both tell. PACE_E_MISSING when no measured size does. */
 pace_status pace_measured_way_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
                                    pace_measured_way *way) PACE_MUST_CHECK;
+
+/** Whether this very size was measured of the library's own choice. */
+bool pace_own_size_measured(const pace_exchange_fit *fit, const pace_fit_question *q);

@@ -51,7 +51,7 @@ static bool is_modelled(const place *p) {
 /* What measured curves say of a way. */
 static bool measured_s(pace_estimate *out, pace_measured_way *way, const place *p, const pace_exchange_question *q) {
     pace_fit_question question = fit_question(p, q->bytes);
-    *way = (pace_measured_way){q->algorithm, q->protocol, PACE_ANY};
+    *way = (pace_measured_way){q->algorithm, q->protocol, PACE_ANY, false};
     return p->fit->curves.count > 0 && pace_measured_way_time(out, p->fit, &question, way) == PACE_OK;
 }
 
@@ -91,6 +91,15 @@ static pace_status choice_spread(double *out, pace_doubts_used *used, const plac
     return PACE_OK;
 }
 
+/* How far two measured times may be apart from what they are in the mean. Where both were measured at this size a half
+ * of their variance is of a next measurement, which is not asked about; re-measurements differ by so much at least. */
+static double spread_of_ratio(const place *p, const pace_tuned_size *own, pace_estimate other, bool exact) {
+    pace_fit_question question = fit_question(p, own->bytes);
+    double next = hypot(own->own_s.spread, other.spread);
+    if (!exact || !pace_own_size_measured(p->fit, &question)) return next;
+    return fmax(next, 2 * question.doubts->figure[PACE_DOUBT_CURVE_LEAST]) / sqrt(2);
+}
+
 /* Two times that measurements tell err each for itself. Where the other way was not measured, the two differ as the
  * model says: what is wrong with the machine is wrong with both, and the rest is a doubt of its own. */
 static pace_status way_gain(pace_tuned_size *out, const place *p, const pace_exchange_question *q,
@@ -105,7 +114,7 @@ static pace_status way_gain(pace_tuned_size *out, const place *p, const pace_exc
     if (measured_s(&s, &way, p, q)) {
         out->best = named(q, way.channels);
         out->best_s = s;
-        out->gain = (pace_estimate){own->own_s.median / s.median, hypot(own->own_s.spread, s.spread), s.rung};
+        out->gain = (pace_estimate){own->own_s.median / s.median, spread_of_ratio(p, own, s, way.exact), s.rung};
         out->used.added[s.rung == PACE_RUNG_MEASURED ? PACE_DOUBT_CURVE_PROBES : PACE_DOUBT_CHOICE] = out->gain.spread;
         return PACE_OK;
     }
