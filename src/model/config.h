@@ -88,6 +88,10 @@ typedef enum { PACE_OFFLOAD_NONE, PACE_OFFLOAD_OPTIMIZER, PACE_OFFLOAD_ACTIVATIO
 typedef enum { PACE_LORA_ATTENTION, PACE_LORA_ALL } pace_lora_layers;
 typedef enum { PACE_QUANTIZED_NONE, PACE_QUANTIZED_INT8, PACE_QUANTIZED_NF4, PACE_QUANTIZED_NF4_TWICE } pace_quantized;
 
+/* Which operators that stand within others are lowered: all; those of the first and last micro-batch and outside of
+ * passes, such as inputs; none. They take no time of their own. */
+typedef enum { PACE_OPERATORS_ALL, PACE_OPERATORS_OF_ENDS, PACE_OPERATORS_OUTERMOST } pace_operators;
+
 typedef struct {
     double micro_batch;  /* samples of one forward pass on one rank */
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
@@ -122,7 +126,7 @@ typedef struct {
     bool sums_beside; /* nor this: tensor-parallel ranks sum an input's gradient beside the product of the weight's */
     bool tokens_once; /* nor this: tokens cross to each node once, whatever expert_nodes says */
     double host_update_ns; /* nor this: what a rank's share of its host takes to update one parameter */
-    bool outermost;        /* nor this: operators within others, which take no time of their own, are left out */
+    int operators;         /* a pace_operators, nor this: which of those within others are lowered */
     bool sorts_on_host; /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
 } pace_config;
 

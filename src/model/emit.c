@@ -68,6 +68,7 @@ static bool is_left_out(const pace_lowering *to) {
 static bool is_node(pace_lowering *to) {
     if (to->region != PACE_NO_NODE) return false;
     if (!is_left_out(to)) return true;
+    to->graph->nodes.items[to->open[to->depth - 1]].outermost = true;
     to->open[to->depth] = to->open[to->depth - 1];
     to->left_out[to->thread] = true;
     return false;

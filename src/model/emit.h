@@ -36,7 +36,7 @@ typedef struct pace_lowering {
     pace_name module;
     uint32_t open[PACE_EMIT_DEPTH];
     unsigned depth;
-    bool outermost;        /* operators within others are left out */
+    bool outermost;        /* operators within others are left out now */
     bool left_out[2];      /* of each thread: one was, behind the last node */
     uint32_t last_node[2]; /* of each thread */
     pace_emit_names names;

@@ -65,6 +65,12 @@ static void copy_in(pace_lowering *to, double bytes) {
 static bool is_first_part(const pace_lowering *to) { return to->part.first == 0; }
 static bool is_last_part(const pace_lowering *to) { return to->part.last + 1 == to->model->layers.count; }
 
+/* Whether operators within others are left out where so many are lowered, or fewer. The two sides of a V are lowered
+ * whole: a backward pass of one begins behind any operator of the other. */
+static bool leaves_out(const pace_config *config, pace_operators from) {
+    return config->operators >= (int)from && !pace_schedule_is_v(config->schedule);
+}
+
 /* Samples come to the first stage of a pipeline, targets to the last. */
 static void lower_input(pace_lowering *to) {
     to->stage = PACE_STAGE_INPUT;
@@ -265,8 +271,11 @@ static void lower_turns(pace_lowering *to, const pace_turns *turns) {
         take_turn(to, &turns->items[i]);
         to->is_last_turn = i + 1 == turns->count;
         if (forward && i > 0 && !graph) lower_input(to);
+        bool at_end = turns->items[i].micro_batch == 0 || to->is_last_micro_batch;
+        to->outermost = leaves_out(to->config, at_end ? PACE_OPERATORS_OUTERMOST : PACE_OPERATORS_OF_ENDS);
         if (forward) forward_turn(to);
         else backward_turn(to);
+        to->outermost = leaves_out(to->config, PACE_OPERATORS_OUTERMOST);
         if (i == 0 && pace_config_trains(to->config) && to->config->optimizer != PACE_NO_UPDATE &&
             pace_lower_reads_first(to))
             pace_lower_zero_grad(to);
@@ -327,7 +336,7 @@ pace_status pace_lowering_begin(pace_lowering *out, pace_graph *graph, const pac
                         .sequence = pace_model_sequence(model, config) / config->cp,
                         .last_node = {PACE_NO_NODE, PACE_NO_NODE},
                         .region = PACE_NO_NODE,
-                        .outermost = config->outermost && !pace_schedule_is_v(config->schedule),
+                        .outermost = leaves_out(config, PACE_OPERATORS_OUTERMOST),
                         .after = PACE_NO_NODE,
                         .last_launch = PACE_NO_LAUNCH,
                         .await_exchange = PACE_NO_LAUNCH,

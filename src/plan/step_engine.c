@@ -263,7 +263,7 @@ static pace_status count_queued(uint32_t *most, pace_catalog *catalog, const pac
     pace_step_case few = *asked;
     pace_forecast forecast;
     few.config.global_batch = few.config.micro_batch * few.config.dp * ROUNDS * round;
-    few.config.outermost = true;
+    few.config.operators = PACE_OPERATORS_OUTERMOST;
     PACE_TRY(pace_step_forecast(&forecast, catalog, &few, ""));
     const pace_pipeline pipeline = pace_config_pipeline(&few.config);
     pace_status status = PACE_OK;
@@ -286,7 +286,7 @@ typedef struct {
     const pace_step_case *asked;
     const pace_scenario *scenario;
     const char *name;
-    bool outermost; /* of operators within others nothing is shown */
+    pace_operators operators; /* of what is left out nothing is shown */
 } walk_question;
 
 /* *steady = false: the step has no rounds that are alike, and is to be walked with more; the queues hold *queued of
@@ -295,7 +295,7 @@ static pace_status walk_with(pace_forecast *forecast, pace_forecast_result *out,
                              const walk_question *q, const pace_pipeline_fold *fold) {
     pace_step_case less = *q->asked;
     less.config.global_batch = less.config.micro_batch * less.config.dp * fold->less.micro_batches;
-    less.config.outermost = q->outermost;
+    less.config.operators = q->operators;
     PACE_TRY(pace_step_forecast(forecast, q->catalog, &less, q->name));
     *steady = true;
     forecast->rounds = pace_config_micro_batches(&q->asked->config);
@@ -327,8 +327,8 @@ static pace_status walk_less(pace_forecast *forecast, pace_forecast_result *out,
 
 pace_status pace_step_walk_folded(pace_forecast *forecast, pace_forecast_result *out, bool *folded,
                                   pace_catalog *catalog, const pace_step_case *asked, const pace_step_plan *plan,
-                                  const pace_scenario *scenario, const char *name) {
-    return walk_less(forecast, out, folded, &(walk_question){catalog, asked, scenario, name, false}, plan);
+                                  const pace_scenario *scenario, const char *name, pace_operators operators) {
+    return walk_less(forecast, out, folded, &(walk_question){catalog, asked, scenario, name, operators}, plan);
 }
 
 static pace_status walk_case(pace_forecast_result *out, const walk_question *q, const pace_step_plan *plan) {
@@ -347,8 +347,9 @@ static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pa
     pace_scenario scenario;
     pace_status status = open_scenario(&scenario, catalog, asked);
     const char *name = pace_names_text(&asked->model->names, asked->model->name);
+    pace_operators operators = asked->unfolded ? PACE_OPERATORS_ALL : PACE_OPERATORS_OUTERMOST;
     if (status == PACE_OK)
-        status = walk_case(&result, &(walk_question){catalog, asked, &scenario, name, !asked->unfolded}, &out->plan);
+        status = walk_case(&result, &(walk_question){catalog, asked, &scenario, name, operators}, &out->plan);
     pace_scenario_free(&scenario);
     if (status == PACE_OK) {
         out->walked = true;

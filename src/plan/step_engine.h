@@ -96,10 +96,11 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
 
 /** Walks a settled case with fewer micro-batches, which say all that the whole step does: `out` is that of the forecast
  * under the scenario, and both are the caller's. *folded = false where the case has no rounds that are alike: neither
- * is made. `name` is borrowed. */
+ * is made. `name` is borrowed. Operators that are left out take no time, but nothing is named after them. */
 pace_status pace_step_walk_folded(pace_forecast *forecast, pace_forecast_result *out, bool *folded,
                                   pace_catalog *catalog, const pace_step_case *asked, const pace_step_plan *plan,
-                                  const pace_scenario *scenario, const char *name) PACE_MUST_CHECK;
+                                  const pace_scenario *scenario, const char *name,
+                                  pace_operators operators) PACE_MUST_CHECK;
 
 /** The closed form of a case, which may become one with all activations recomputed: of `out` everything but what a walk
  * finds; time_s is the closed form's. Errors: those of pace_step_plan_make(), and PACE_E_USAGE

@@ -33,6 +33,7 @@ typedef struct {
     uint8_t kind;     /* PACE_TASK_OP, PACE_TASK_ANNOTATION, PACE_TASK_CALL */
     uint8_t stage;    /* pace_stage; PACE_STAGE_NONE = to be found from names */
     bool marks_step;  /* an annotation that a recording's steps are found by, beside the profiler's own */
+    bool outermost;   /* operators within it were left out */
 } pace_graph_node;
 
 /** Whether the node fetches input for a time of its own. The update on the host has one, too. */
