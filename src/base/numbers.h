@@ -1,5 +1,14 @@
 /* Small questions about numbers that every room asks. */
 #pragma once
 
+#include <stdint.h>
+
 static inline double pace_least(double a, double b) { return a < b ? a : b; }
 static inline double pace_most(double a, double b) { return a > b ? a : b; }
+
+/** llround() of what fits into 64 bits, without a call: a walk rounds some times a task. */
+static inline int64_t pace_round(double value) {
+    int64_t whole = (int64_t)value;
+    double rest = value - (double)whole;
+    return whole + (rest >= 0.5) - (rest <= -0.5);
+}

@@ -218,7 +218,7 @@ static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_catalog *catal
     if (status == PACE_OK)
         status = pace_host_costs_default(&rank.costs, &rank.launch, catalog, mode, device ? device->vendor : "");
     if (on_host) rank.launch = (pace_launch_costs){0};
-    if (status == PACE_OK) status = pace_graph_check(&rank.graph);
+    if (status == PACE_OK && on_host) status = pace_graph_check(&rank.graph);
     if (status == PACE_OK) status = PACE_PUSH(ranks, rank);
     if (status != PACE_OK) free_rank(&rank);
     return status;
@@ -522,9 +522,7 @@ static pace_status price_and_walk(walk_room *room, pace_forecast_result *result,
     pace_pricing first = {forecast, &ranks[0], &room->variants[0], scenario, NULL, NULL};
     PACE_TRY(exchange_and_walk(room, result, &first, &options));
     const pace_device *device = scenario->device ? scenario->device : forecast->device;
-    pace_status status = PACE_OK;
-    for (size_t i = 0; status == PACE_OK && i < room->count; i++)
-        status = pace_self_check_walk(&room->steps[i], &room->ranks[i], forecast->repeats);
+    pace_status status = pace_self_check_walk(room->steps, room->ranks, room->count, forecast->repeats);
     if (status != PACE_OK) {
         free_steps(room);
         return status;

@@ -1,5 +1,8 @@
 #include "forecast/self_check.h"
 
+#include "base/numbers.h"
+#include "base/parallel.h"
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -71,11 +74,11 @@ pace_status pace_self_check_prices(size_t *beyond, const double *launch_ns, cons
     return PACE_OK;
 }
 
-pace_status pace_self_check_walk(const pace_step *step, const pace_walk_rank *rank, unsigned repeats) {
+static pace_status check_rank(const pace_step *step, const pace_walk_rank *rank, unsigned repeats) {
     int64_t expected_ns = 0, found_ns = 0;
     size_t expected = rank->graph->launches.count * repeats, found = 0;
     for (size_t i = 0; i < rank->graph->launches.count; i++)
-        if (!rank->graph->launches.items[i].exchange) expected_ns += llround(rank->launch_ns[i]) * repeats;
+        if (!rank->graph->launches.items[i].exchange) expected_ns += pace_round(rank->launch_ns[i]) * repeats;
     for (uint32_t task = 0; task < step->count; task++) {
         if (!pace_task_on_device(step->kind[task])) continue;
         found++;
@@ -89,6 +92,22 @@ pace_status pace_self_check_walk(const pace_step *step, const pace_walk_rank *ra
                          "self-check: the step's kernels were priced at %" PRId64 " ns, the walk spent %" PRId64 " ns",
                          expected_ns, found_ns);
     return pace_step_check(step);
+}
+
+typedef struct {
+    const pace_step *steps;
+    const pace_walk_rank *ranks;
+    unsigned repeats;
+} walked_ranks;
+
+static pace_status check_one(void *context, size_t worker, size_t rank) {
+    const walked_ranks *walked = context;
+    (void)worker;
+    return check_rank(&walked->steps[rank], &walked->ranks[rank], walked->repeats);
+}
+
+pace_status pace_self_check_walk(const pace_step *steps, const pace_walk_rank *ranks, size_t count, unsigned repeats) {
+    return pace_for_each(count, check_one, &(walked_ranks){steps, ranks, repeats});
 }
 
 pace_status pace_self_check_matrix(const pace_analysis *analysis) {

@@ -16,9 +16,10 @@ pace_status pace_self_check_edits(const pace_variant *variants, size_t count) PA
 pace_status pace_self_check_prices(size_t *beyond, const double *launch_ns,
                                    const pace_pricing *pricing) PACE_MUST_CHECK;
 
-/** No task is lost: every launch is in the walked step once a repeat, and takes as long as it was priced at; the step's
- * invariants hold. */
-pace_status pace_self_check_walk(const pace_step *step, const pace_walk_rank *rank, unsigned repeats) PACE_MUST_CHECK;
+/** No task is lost: every launch is in its rank's walked step once a repeat, and takes as long as it was priced at; the
+ * steps' invariants hold. */
+pace_status pace_self_check_walk(const pace_step *steps, const pace_walk_rank *ranks, size_t count,
+                                 unsigned repeats) PACE_MUST_CHECK;
 
 /** The cells of stages and resources add up to each step. */
 pace_status pace_self_check_matrix(const pace_analysis *analysis) PACE_MUST_CHECK;

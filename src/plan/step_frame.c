@@ -59,7 +59,8 @@ pace_status pace_step_frame_graph(pace_graph *graph, const pace_framework *frame
     widen_gradients(graph, framework->gradient_bytes / own);
     widen_updates(graph, framework->update_bytes);
     PACE_TRY(name_adapters(graph));
-    return end_step(graph);
+    PACE_TRY(end_step(graph));
+    return pace_graph_check(graph);
 }
 
 /* --- the forecast ------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 #include "schedule/walk.h"
 
+#include "base/numbers.h"
 #include "schedule/meetings.h"
 #include "schedule/walk_timeline.h"
 #include "step/graph_lanes.h"
@@ -55,7 +56,7 @@ static pace_status add_segment(compiler *c, int64_t delay_ns, double duration_ns
     if (!(c->work_ns < longest_walk_ns))
         return pace_fail(PACE_E_LIMIT, "the step's operators and kernels: expected less than %.0e s in all, found more",
                          longest_walk_ns / 1e9);
-    pace_segment segment = {.duration_ns = llround(duration_ns),
+    pace_segment segment = {.duration_ns = pace_round(duration_ns),
                             .delay_ns = delay_ns,
                             .task = (uint32_t)c->replay.segments.count};
     PACE_TRY(PACE_PUSH(&c->replay.segments, segment));
@@ -166,11 +167,11 @@ static int64_t take_delay(host *h) {
     if (h->begun || h->top == PACE_NO_NODE) return 0;
     h->begun = true;
     double pause_ns = (double)h->graph->nodes.items[h->top].pause_ns * h->c->options->scale[PACE_T1];
-    return llround(overhead(h, PACE_T1, node_name(h, h->top)) + pause_ns);
+    return pace_round(overhead(h, PACE_T1, node_name(h, h->top)) + pause_ns);
 }
 
 static pace_status host_segment(host *h, double duration_ns, uint32_t node, uint32_t launch, double call_ns) {
-    pace_walk_place place = {.rank = h->rank, .repeat = h->repeat, .node = node, .launch = launch, .call_ns = call_ns};
+    pace_walk_place place = {h->rank, h->repeat, node, launch, pace_round(call_ns)};
     return add_segment(h->c, take_delay(h), duration_ns, place);
 }
 
@@ -321,7 +322,7 @@ static pace_status compile_thread(compiler *c, const pace_graph_lanes *lanes, ui
     host h = {.c = c, .graph = c->ranks[rank].graph, .lanes = lanes, .thread = thread, .rank = rank, .open = open};
     PACE_TRY(open_lane(c));
     if (c->ranks[rank].start_ns > 0)
-        PACE_TRY(add_segment(c, llround(c->ranks[rank].start_ns), 0, (pace_walk_place){.rank = PACE_NOBODY}));
+        PACE_TRY(add_segment(c, pace_round(c->ranks[rank].start_ns), 0, (pace_walk_place){.rank = PACE_NOBODY}));
     for (h.repeat = 0; h.repeat < c->options->repeats; h.repeat++) PACE_TRY(compile_pass(&h));
     return PACE_OK;
 }
@@ -331,7 +332,7 @@ static pace_status compile_thread(compiler *c, const pace_graph_lanes *lanes, ui
 /* Once its launch has reached the device; that counts from the start of the call, which ends the host's segment.
  * Threads are compiled before streams. */
 static pace_status wait_for_issue(compiler *c, uint32_t issue, double lag) {
-    int64_t lag_ns = llround(lag) - llround(c->places.items[issue].call_ns);
+    int64_t lag_ns = pace_round(lag) - c->places.items[issue].call_ns;
     return wait_in(c, (uint32_t)c->replay.segments.count - 1, 0, issue, lag_ns);
 }
 
@@ -359,7 +360,7 @@ static pace_status compile_launch(compiler *c, uint32_t rank, unsigned repeat, u
     PACE_TRY(add_segment(c, holds_ns, meets ? 0 : duration, place));
     const pace_walk_rank *of = &c->ranks[rank];
     bool several = pace_launch_of_several(of->graph, number);
-    int64_t between_ns = llround(of->between_ns + (launch->same_call ? of->graph_between_ns : 0));
+    int64_t between_ns = pace_round(of->between_ns + (launch->same_call ? of->graph_between_ns : 0));
     uint32_t own = (uint32_t)c->replay.segments.count - 1;
     if (between_ns != 0) PACE_TRY(wait_in(c, own, PACE_WAIT_OVERLAP, PACE_NO_SEGMENT, between_ns));
     PACE_TRY(wait_for_issue(c, c->instances[here].launch_issue[number],
@@ -444,7 +445,7 @@ static pace_status compile_lanes(compiler *c) {
 /* What a segment that launches does before its call. */
 static int64_t before_call_ns(const compiler *c, uint32_t segment) {
     const pace_segment *s = &c->replay.segments.items[segment];
-    return s->delay_ns + s->duration_ns - llround(c->places.items[segment].call_ns);
+    return s->delay_ns + s->duration_ns - c->places.items[segment].call_ns;
 }
 
 /* Dependencies count from the end of a segment. The call alone waits for room in a queue, not what comes before it. */

@@ -3,7 +3,6 @@
 #include "base/parallel.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +30,7 @@ typedef struct {
     pace_name *members;   /* graph's name of a group -> text of its ranks */
     uint32_t *lanes;      /* threads, then streams -> lane + 1 */
     size_t ranks;         /* that are walked */
+    uint32_t first_lane;  /* of the walk: its threads, then its streams */
 } extents;
 
 static void widen(extent *into, int64_t start_ns, int64_t end_ns) {
@@ -57,6 +57,12 @@ static pace_status make_extents(extents *out, const pace_graph *graph, unsigned 
     return PACE_OK;
 }
 
+typedef struct {
+    const pace_replay *replay;
+    const pace_walk_place *places;
+    const int64_t *start_ns;
+} walked;
+
 /* Where a segment of a walk lies. */
 typedef struct {
     const pace_segment *segment;
@@ -66,18 +72,24 @@ typedef struct {
     bool for_queue;  /* that long, its launch waited for room */
 } located;
 
+/* Whether a segment began when its launch had room in the device's queue. */
+static bool waited_for_room(const walked *w, size_t at) {
+    const pace_segment *s = &w->replay->segments.items[at];
+    const pace_segment_wait *room = pace_segment_wait_in(w->replay, s, PACE_WALK_QUEUE);
+    if (w->places[at].launch == PACE_NO_LAUNCH || !room || room->on == PACE_NO_SEGMENT) return false;
+    int64_t ended_ns = w->start_ns[room->on] + w->replay->segments.items[room->on].duration_ns;
+    return ended_ns + room->lag_ns == w->start_ns[at] - s->delay_ns;
+}
+
 /* `first`: of its lane. */
-static located locate(const pace_replay *replay, const pace_walk_place *places, const int64_t *start_ns, size_t at,
-                      bool first) {
-    const pace_segment *s = &replay->segments.items[at];
-    located l = {.segment = s, .place = &places[at], .start_ns = start_ns[at], .end_ns = start_ns[at] + s->duration_ns};
-    const pace_segment_wait *room = pace_segment_wait_in(replay, s, PACE_WALK_QUEUE);
-    uint32_t queue = room ? room->on : PACE_NO_SEGMENT;
-    bool follows = !first && places[at - 1].repeat == places[at].repeat;
-    if (follows) l.idle_ns = l.start_ns - s->delay_ns - start_ns[at - 1] - s[-1].duration_ns;
-    l.for_queue =
-        l.idle_ns > 0 && l.place->launch != PACE_NO_LAUNCH && queue != PACE_NO_SEGMENT &&
-        start_ns[queue] + replay->segments.items[queue].duration_ns + room->lag_ns == l.start_ns - s->delay_ns;
+static located locate(const walked *w, size_t at, bool first) {
+    const pace_segment *s = &w->replay->segments.items[at];
+    const pace_walk_place *place = &w->places[at];
+    int64_t start_ns = w->start_ns[at];
+    located l = {.segment = s, .place = place, .start_ns = start_ns, .end_ns = start_ns + s->duration_ns};
+    bool follows = !first && place[-1].repeat == place->repeat;
+    if (follows) l.idle_ns = start_ns - s->delay_ns - w->start_ns[at - 1] - s[-1].duration_ns;
+    l.for_queue = l.idle_ns > 0 && waited_for_room(w, at);
     return l;
 }
 
@@ -96,8 +108,7 @@ static void take_segment(extents *e, const located *l) {
     if (around != PACE_NO_NODE) widen(&e->nodes[place->repeat * nodes + around], from_ns - in_call_ns, l->end_ns);
     if (e->graph->nodes.items[place->node].thread == 0) widen(&e->steps[place->repeat], from_ns, l->end_ns);
     if (place->launch != PACE_NO_LAUNCH)
-        widen(&e->calls[place->repeat * launches + place->launch], l->end_ns - llround(place->call_ns) - in_call_ns,
-              l->end_ns);
+        widen(&e->calls[place->repeat * launches + place->launch], l->end_ns - place->call_ns - in_call_ns, l->end_ns);
 }
 
 /* PyTorch synchronises the stream inside an operator that waits; a recorded call is a node of its own. */
@@ -405,26 +416,47 @@ void pace_walk_extents_free(pace_walk_extents *of) {
     pace_free(of);
 }
 
-static pace_status take_segments(pace_walk_extents *of, const pace_replay *replay, const pace_walk_place *places,
-                                 const int64_t *start_ns) {
-    const uint32_t *lane = replay->lane_first.items;
-    for (size_t i = 0; i < replay->segments.count; i++) {
-        while (lane[1] <= i) lane++;
-        if (places[i].rank == PACE_NOBODY) continue;
-        located l = locate(replay, places, start_ns, i, i == *lane);
-        take_segment(&of->ranks[places[i].rank], &l);
-        PACE_TRY(take_wait(&of->ranks[places[i].rank], &l));
+static pace_status take_lane(extents *e, const walked *w, uint32_t lane) {
+    const uint32_t *first = &w->replay->lane_first.items[lane];
+    for (uint32_t i = first[0]; i < first[1]; i++) {
+        if (w->places[i].rank == PACE_NOBODY) continue;
+        located l = locate(w, i, i == first[0]);
+        take_segment(e, &l);
+        PACE_TRY(take_wait(e, &l));
     }
+    return PACE_OK;
+}
+
+typedef struct {
+    pace_walk_extents *of;
+    const pace_walk_rank *ranks;
+    const walked *walked;
+    unsigned repeats;
+} wanted_extents;
+
+static pace_status take_rank(void *context, size_t worker, size_t rank) {
+    const wanted_extents *wanted = context;
+    extents *e = &wanted->of->ranks[rank];
+    uint32_t first_lane = e->first_lane;
+    (void)worker;
+    PACE_TRY(make_extents(e, wanted->ranks[rank].graph, wanted->repeats, wanted->of->count));
+    for (uint32_t i = 0; i < e->graph->thread_count + e->graph->stream_count; i++)
+        PACE_TRY(take_lane(e, wanted->walked, first_lane + i));
     return PACE_OK;
 }
 
 pace_status pace_walk_extents_of(pace_walk_extents **out, const pace_walk_rank *ranks, size_t count, unsigned repeats,
                                  const pace_replay *replay, const pace_walk_place *places, const int64_t *start_ns) {
     pace_walk_extents *of = pace_alloc(1, sizeof *of + count * sizeof *of->ranks);
-    pace_status status = of ? PACE_OK : PACE_E_MEMORY;
-    for (size_t rank = 0; status == PACE_OK && rank < count; rank++)
-        status = make_extents(&of->ranks[of->count++], ranks[rank].graph, repeats, count);
-    if (status == PACE_OK) status = take_segments(of, replay, places, start_ns);
+    if (!of) return PACE_E_MEMORY;
+    uint32_t lane = 0;
+    of->count = count;
+    for (size_t rank = 0; rank < count; rank++) {
+        of->ranks[rank].first_lane = lane;
+        lane += ranks[rank].graph->thread_count + ranks[rank].graph->stream_count;
+    }
+    const walked all = {replay, places, start_ns};
+    pace_status status = pace_for_each(count, take_rank, &(wanted_extents){of, ranks, &all, repeats});
     return PACE_GIVE(out, of, status, pace_walk_extents_free(of));
 }
 

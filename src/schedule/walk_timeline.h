@@ -14,7 +14,7 @@ typedef struct {
     uint32_t repeat; /* of the step */
     uint32_t node;   /* host segments: the node; else PACE_NO_NODE */
     uint32_t launch; /* the launch it issues or runs, or PACE_NO_LAUNCH */
-    double call_ns;  /* issuing: the part at its end that is the runtime call */
+    int64_t call_ns; /* issuing: the part at its end that is the runtime call */
 } pace_walk_place;
 
 /* When everything of each rank ran; the ranks' graphs must outlive it, segments need not. */

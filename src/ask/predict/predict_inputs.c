@@ -66,7 +66,9 @@ static pace_status read_graph(pace_graph *graph, pace_predict_inputs *out, const
     pace_read_notes notes = {0};
     PACE_TRY(pace_texts_add(&out->paths, path));
     PACE_TRY(pace_graph_read(graph, &notes, format, path));
-    pace_status status = notes.warning[0] ? pace_warn(&out->warnings, notes.code, path, "%s", notes.warning) : PACE_OK;
+    pace_status status = pace_graph_check(graph);
+    if (status == PACE_OK && notes.warning[0])
+        status = pace_warn(&out->warnings, notes.code, path, "%s", notes.warning);
     if (status != PACE_OK) pace_graph_free(graph);
     return status;
 }
