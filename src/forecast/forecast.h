@@ -26,8 +26,9 @@ double pace_forecast_gap(const pace_forecast *forecast, double replayed_s);
 /** It misses that of every what-if, too: the interval reaches as far. */
 void pace_forecast_doubt_replay(pace_forecast_result *result, double gap);
 
-/** Of graphs that have no times and are sound (pace_graph_check(); taken, whatever comes of it; names are borrowed), one
- * per rank, on a device, with the host costs of a mode of catalog/frameworks.yaml. The step is repeated until it has settled. */
+/** Of sound graphs (pace_graph_check()) that have no times (taken, whatever comes of it; names are borrowed), one per
+ * rank, on a device, with the host costs of a mode of catalog/frameworks.yaml. The step is repeated until it has
+ * settled. */
 pace_status pace_forecast_of_graphs(pace_forecast *out, pace_catalog *catalog, pace_graph *graphs, size_t count,
                                     const char *const *names, const pace_device *device,
                                     const char *mode) PACE_MUST_CHECK;

@@ -11,12 +11,6 @@
 
 #include "schedule/walk_rank.h"
 
-typedef struct {
-    double scale[PACE_OVERHEAD_TYPES]; /* of each type of overhead: 1 = as it is, 0 = dropped */
-    bool one_launch;  /* captured graphs: the host launches with one call what lies between two of its waits */
-    unsigned repeats; /* of the step, at least 1; the device's queue lives on from one to the next */
-} pace_walk_options;
-
 /** Walks the ranks together. `out` receives a finished step per rank (count of them), each repeat under an annotation
  * "ProfilerStep#N" on thread 0 when there are several; on failure none. `launch_ns` must be finite and at least 0.
  * Errors: PACE_E_INPUT when the ranks' exchanges do not meet or wait for each other in a circle. */

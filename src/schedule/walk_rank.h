@@ -1,4 +1,4 @@
-/* What a walk, and what matches ranks for one, is given of each rank. */
+/* What a walk, and what matches ranks for one, is given of each rank and of all. */
 #pragma once
 
 #include "cost/host_costs.h"
@@ -14,3 +14,9 @@ typedef struct {
     double start_ns;                       /* when the rank begins, on a clock of all ranks */
     uint32_t queue; /* the host waits before it issues more work of stream 0 than this ahead of it; 0 = it never does */
 } pace_walk_rank;
+
+typedef struct {
+    double scale[PACE_OVERHEAD_TYPES]; /* of each type of overhead: 1 = as it is, 0 = dropped */
+    bool one_launch;  /* captured graphs: the host launches with one call what lies between two of its waits */
+    unsigned repeats; /* of the step, at least 1; the device's queue lives on from one to the next */
+} pace_walk_options;
