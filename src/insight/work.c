@@ -87,7 +87,7 @@ PACE_ORDER(by_start, pace_work_item, PACE_UP(start_ns) PACE_UP(task))
 
 /* Lane by lane they are in order. */
 static pace_status sort_items(pace_work_items *items) {
-    pace_work_item *scratch = pace_alloc(items->count, sizeof *scratch);
+    pace_work_item *scratch = pace_resize(NULL, items->count, sizeof *scratch);
     if (!scratch) return PACE_E_MEMORY;
     pace_sort_runs(items->items, scratch, items->count, sizeof *scratch, by_start);
     pace_free(scratch);

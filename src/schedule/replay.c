@@ -103,10 +103,8 @@ static int64_t lag_of(const walker *w, const pace_segment *s, int64_t lag_ns) {
     return lag_ns > 0 ? scaled(lag_ns, w->factor[s->lag_resource]) : lag_ns;
 }
 
-/* The dependency that has not run yet, or PACE_NO_SEGMENT after the segment has been placed. */
-static uint32_t place(walker *w, uint32_t segment, bool first) {
-    const pace_segment *s = &w->replay->segments.items[segment];
-    int64_t ready = first ? w->replay->origin_ns : end_of(w, segment - 1);
+/* The dependency that has not run yet, or PACE_NO_SEGMENT after the segment has been placed. `ready`: its lane is. */
+static uint32_t place(walker *w, const pace_segment *s, uint32_t segment, bool first, int64_t ready) {
     uint8_t bound = first ? PACE_BOUND_BY_ORIGIN : PACE_BOUND_BY_LANE;
     PACE_WAITS(const pace_segment_wait, wait, w->replay, s) {
         uint32_t on = wait->on;
@@ -132,19 +130,22 @@ static void wake(walker *w, uint32_t first) {
 }
 
 static void walk_lane(walker *w, uint32_t lane) {
-    const uint32_t *first = w->replay->lane_first.items;
-    while (w->cursor[lane] < first[lane + 1]) {
-        uint32_t segment = w->cursor[lane], waiting = (uint32_t)w->start_ns[segment];
-        uint32_t blocker = place(w, segment, segment == first[lane]);
-        if (blocker != PACE_NO_SEGMENT) {
-            w->next_waiting[lane] = (uint32_t)w->start_ns[blocker];
-            w->start_ns[blocker] = lane + 1;
-            return;
-        }
+    uint32_t first = w->replay->lane_first.items[lane], end = w->replay->lane_first.items[lane + 1];
+    uint32_t segment = w->cursor[lane], blocker = PACE_NO_SEGMENT;
+    int64_t ready = segment == first ? w->replay->origin_ns : end_of(w, segment - 1);
+    for (; segment < end; segment++) {
+        const pace_segment *s = &w->replay->segments.items[segment];
+        uint32_t waiting = (uint32_t)w->start_ns[segment];
+        blocker = place(w, s, segment, segment == first, ready);
+        if (blocker != PACE_NO_SEGMENT) break;
         w->ran[segment / 64] |= UINT64_C(1) << segment % 64;
-        w->cursor[lane]++;
-        wake(w, waiting);
+        ready = w->start_ns[segment] + scaled(s->duration_ns, w->factor[s->resource]);
+        if (waiting) wake(w, waiting);
     }
+    w->cursor[lane] = segment;
+    if (blocker == PACE_NO_SEGMENT) return;
+    w->next_waiting[lane] = (uint32_t)w->start_ns[blocker];
+    w->start_ns[blocker] = lane + 1;
 }
 
 static pace_status walk(walker *w, uint32_t lanes) {

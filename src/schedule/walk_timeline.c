@@ -27,6 +27,7 @@ typedef struct {
     pace_name *names;     /* graph's name -> step's + 1 */
     pace_name plain_call; /* of launches whose call has no name + 1 */
     pace_name *op_names;  /* operation -> name of kernels that have none + 1 */
+    pace_name *exchanged; /* graph's name of a collective -> the same + 1 */
     pace_name *members;   /* graph's name of a group -> text of its ranks */
     uint32_t *lanes;      /* threads, then streams -> lane + 1 */
     size_t ranks;         /* that are walked */
@@ -48,6 +49,7 @@ static pace_status make_extents(extents *out, const pace_graph *graph, unsigned 
     if (!out->nodes || !PACE_MAKE(out->names, pace_names_count(&graph->names) + 1) ||
         !PACE_MAKE(out->op_names, graph->ops.count + 1) ||
         !PACE_MAKE(out->lanes, (size_t)graph->thread_count + graph->stream_count + 1) ||
+        !PACE_MAKE(out->exchanged, pace_names_count(&graph->names) + 1) ||
         !PACE_MAKE(out->members, pace_names_count(&graph->names) + 1))
         return PACE_E_MEMORY;
     out->calls = out->nodes + nodes;
@@ -89,7 +91,7 @@ static located locate(const walked *w, size_t at, bool first) {
     located l = {.segment = s, .place = place, .start_ns = start_ns, .end_ns = start_ns + s->duration_ns};
     bool follows = !first && place[-1].repeat == place->repeat;
     if (follows) l.idle_ns = start_ns - s->delay_ns - w->start_ns[at - 1] - s[-1].duration_ns;
-    l.for_queue = l.idle_ns > 0 && waited_for_room(w, at);
+    l.for_queue = l.idle_ns > 0 && place->node != PACE_NO_NODE && waited_for_room(w, at);
     return l;
 }
 
@@ -264,12 +266,14 @@ static pace_status call_name(pace_name *out, extents *e, pace_step *step, const 
 /* The kernel's own name; else what it computes, or exchanges, so that its class is found. */
 static pace_status run_name(pace_name *out, extents *e, pace_step *step, const pace_launch *launch) {
     const pace_graph *graph = e->graph;
-    pace_name *kept = launch->op == PACE_NO_OP || launch->exchange ? NULL : &e->op_names[launch->op];
+    const pace_graph_exchange *exchange = launch->exchange ? &graph->exchanges.items[launch->exchange - 1] : NULL;
+    pace_name *kept = exchange                   ? &e->exchanged[exchange->collective]
+                      : launch->op != PACE_NO_OP ? &e->op_names[launch->op]
+                                                 : NULL;
     char text[160];
     if (launch->name) return take_name(out, e, step, launch->name);
     if (kept && *kept) return *out = *kept - 1, PACE_OK;
-    if (launch->exchange) {
-        const pace_graph_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
+    if (exchange) {
         snprintf(text, sizeof text, "nccl_%.100s", pace_names_text(&graph->names, exchange->collective));
     } else if (launch->op != PACE_NO_OP) {
         const pace_op *op = &graph->ops.items[launch->op];
@@ -410,7 +414,7 @@ struct pace_walk_extents {
 void pace_walk_extents_free(pace_walk_extents *of) {
     for (size_t i = 0; of && i < of->count; i++) {
         extents *e = &of->ranks[i];
-        PACE_FREE(e->nodes, e->names, e->op_names, e->members, e->lanes);
+        PACE_FREE(e->nodes, e->names, e->op_names, e->exchanged, e->members, e->lanes);
         PACE_VEC_FREE(&e->waits);
     }
     pace_free(of);

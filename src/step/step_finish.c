@@ -79,16 +79,14 @@ static void make_order(pace_step *step, uint32_t *order, uint32_t *scratch) {
         sort_lane(step, order + step->lanes.items[i].first, step->lanes.items[i].count, scratch);
 }
 
-static void permute(void *column, size_t size, const uint32_t *order, size_t count, void *scratch) {
-    unsigned char *from = column, *to = scratch;
-    if (size == 8)
-        for (size_t i = 0; i < count; i++) memcpy(to + i * 8, from + (size_t)order[i] * 8, 8);
-    else if (size == 4)
-        for (size_t i = 0; i < count; i++) memcpy(to + i * 4, from + (size_t)order[i] * 4, 4);
-    else
-        for (size_t i = 0; i < count; i++) to[i] = from[order[i]];
-    memcpy(column, scratch, count * size);
-}
+/* A column in the new order; the old one is the next one's room, if that is as wide. */
+#define PERMUTE(column, order, count, room)                                      \
+    do {                                                                         \
+        __typeof__(column) to_ = (room);                                         \
+        for (size_t i_ = 0; i_ < (count); i_++) to_[i_] = (column)[(order)[i_]]; \
+        (room) = (void *)(column);                                               \
+        (column) = to_;                                                          \
+    } while (0)
 
 PACE_ORDER(by_task, pace_exchange_record, PACE_UP(task))
 
@@ -105,26 +103,28 @@ static void move_records(pace_step *step, const uint32_t *order, uint32_t *place
 }
 
 static pace_status sort_tasks(pace_step *step) {
-    if (step->count == 0) return PACE_OK;
-    uint32_t *order = pace_alloc(step->count, sizeof *order);
-    void *scratch = pace_alloc(step->count, 8);
-    pace_status status = order && scratch ? PACE_OK : PACE_E_MEMORY;
+    size_t count = step->count;
+    if (count == 0) return PACE_OK;
+    uint32_t *order = pace_resize(NULL, count, sizeof *order); /* of each all is written before it is read */
+    void *of_eight = pace_resize(NULL, step->capacity, 8), *of_four = pace_resize(NULL, step->capacity, 4);
+    void *of_one = pace_resize(NULL, step->capacity, 1);
+    pace_status status = order && of_eight && of_four && of_one ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
-        make_order(step, order, scratch);
+        make_order(step, order, of_four);
         pace_free(step->lane);
         step->lane = NULL;
-        permute(step->start_ns, 8, order, step->count, scratch);
-        permute(step->duration, 4, order, step->count, scratch);
-        permute(step->name, 4, order, step->count, scratch);
-        permute(step->detail, 4, order, step->count, scratch);
-        permute(step->kind, 1, order, step->count, scratch);
-        permute(step->stage, 1, order, step->count, scratch);
-        if (step->stage_given) permute(step->stage_given, 1, order, step->count, scratch);
-        permute(step->correlation, 4, order, step->count, scratch);
-        permute(step->external, 4, order, step->count, scratch);
-        move_records(step, order, scratch);
+        PERMUTE(step->start_ns, order, count, of_eight);
+        PERMUTE(step->duration, order, count, of_four);
+        PERMUTE(step->name, order, count, of_four);
+        PERMUTE(step->detail, order, count, of_four);
+        PERMUTE(step->kind, order, count, of_one);
+        PERMUTE(step->stage, order, count, of_one);
+        if (step->stage_given) PERMUTE(step->stage_given, order, count, of_one);
+        PERMUTE(step->correlation, order, count, of_four);
+        PERMUTE(step->external, order, count, of_four);
+        move_records(step, order, of_four);
     }
-    PACE_FREE(order, scratch);
+    PACE_FREE(order, of_eight, of_four, of_one);
     return status;
 }
 
@@ -266,7 +266,8 @@ pace_status pace_step_finish(pace_step *step) {
     PACE_TRY(sort_tasks(step));
     step->begins_ns = first_start(step);
     PACE_TRY(sort_memory(step));
-    if (!PACE_MAKE(step->above, step->count)) return PACE_E_MEMORY;
+    step->above = pace_resize(NULL, step->count, sizeof *step->above);
+    if (!step->above) return PACE_E_MEMORY;
     if (step->count) memset(step->above, 0xff, step->count * sizeof *step->above);
     for (size_t i = 0; i < step->lanes.count; i++)
         if (!step->lanes.items[i].device) nest_lane(step, &step->lanes.items[i]);

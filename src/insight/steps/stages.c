@@ -129,7 +129,9 @@ static bool takes_stage_of_cause(const pace_step *step, uint32_t task) {
     return pace_task_cause(step, task) != PACE_NO_TASK && !pace_stage_is_given(step, task);
 }
 
+/* Of a predicted step every stage is known by now: nothing is asked of `backward`, which is filled at the first. */
 static void attribute_by_order(pace_step *step, const pace_marks *marks, reach *backward, const pace_stage_runs *runs) {
+    bool filled = false;
     for (uint32_t task = 0; task < step->count; task++) {
         uint8_t kind = step->kind[task];
         if (kind > PACE_TASK_MEMSET) continue;
@@ -140,6 +142,11 @@ static void attribute_by_order(pace_step *step, const pace_marks *marks, reach *
         }
         if (step->stage[task] != PACE_STAGE_NONE) continue;
         if (kind == PACE_TASK_ANNOTATION || kind == PACE_TASK_PYTHON) continue;
+        if (!filled) {
+            find_backward(step, marks, backward);
+            find_interleaved(step, marks, runs, backward);
+            filled = true;
+        }
         int64_t issued = pace_task_issued_ns(step, task);
         const reach *row = reach_at(backward, marks, issued);
         step->stage[task] = pace_stage_between(runs, marks, issued, row->interleaved);
@@ -200,8 +207,6 @@ pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks, cons
     if (status == PACE_OK) {
         attribute_host_by_name(step, &names);
         attribute_backward_threads(step);
-        find_backward(step, marks, backward);
-        find_interleaved(step, marks, &runs, backward);
         attribute_by_order(step, marks, backward, &runs);
         settle_device_tasks(step);
         attribute_device_by_name(step);
