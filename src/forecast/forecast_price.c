@@ -441,21 +441,25 @@ static launch_share share_in(pace_forecast_family *families, const pace_pricing 
     return share;
 }
 
-static void count_in(const launch_share *share) {
+static void count_launches(const launch_share *share, uint32_t times) {
+    pace_forecast_family *of = share->family;
+    of->launches += times;
+    of->by_rung[share->rung] += times;
+    of->unknown += share->unknown * times;
+    of->guessed += share->guessed * times;
+    of->guessed_of_tensors += share->of_tensors * times;
+}
+
+static void add_times(const launch_share *share) {
     pace_forecast_family *of = share->family;
     of->kernel_ns += share->ns;
     of->spread_ns += share->spread_ns;
-    of->launches++;
-    of->by_rung[share->rung]++;
     if (share->doubts_ns) {
         share->doubts_ns[share->doubt] += share->doubt_ns;
         share->doubts_ns[PACE_DOUBT_DEVICE_PART] += share->part_ns;
         if (share->assumed_ns > 0) share->doubts_ns[share->assumed_by] += share->assumed_ns;
     }
-    of->unknown += share->unknown;
     if (share->unknown) of->unknown_ns += share->ns;
-    of->guessed += share->guessed;
-    of->guessed_of_tensors += share->of_tensors;
     if (share->guessed) of->guessed_ns += share->ns;
 }
 
@@ -489,8 +493,9 @@ typedef struct {
 
 /* Rounds that are left out, launch by launch: in the order, and so with the sums, that the whole step has. */
 static void count_rounds(const round_shares *round, uint32_t times) {
+    for (size_t i = 0; i < round->count; i++) count_launches(&round->items[i], times);
     for (uint32_t k = 0; k < times; k++)
-        for (size_t i = 0; i < round->count; i++) count_in(&round->items[i]);
+        for (size_t i = 0; i < round->count; i++) add_times(&round->items[i]);
 }
 
 static pace_status price_launches(double *launch_ns, round_shares *shares, pace_forecast_family *families,
@@ -506,7 +511,8 @@ static pace_status price_launches(double *launch_ns, round_shares *shares, pace_
         launch_ns[i] = ns.median;
         if (families && !has_lanes(pricing, i)) {
             launch_share share = share_in(families, pricing, i, ns);
-            count_in(&share);
+            count_launches(&share, 1);
+            add_times(&share);
             if (i >= round->first && i < round->last) shares->items[shares->count++] = share;
         }
         if (round->last > 0 && i + 1 == round->last) count_rounds(shares, pricing->forecast->folded);

@@ -40,6 +40,20 @@ static pace_name name_around(pace_lowering *to, const char *function) {
     return name;
 }
 
+/* The first so many characters of a text. */
+static pace_name name_before(pace_lowering *to, const char *text, size_t length) {
+    pace_names *names = &to->graph->names;
+    size_t at = place_of(text);
+    pace_name name = to->outer.name[at];
+    const char *known = to->outer.text[at] == text ? pace_names_text(names, name) : NULL;
+    if (to->status != PACE_OK) return 0;
+    if (known && strncmp(known, text, length) == 0 && known[length] == '\0') return name;
+    to->status = pace_names_add(&name, names, text, length);
+    if (to->status != PACE_OK) return 0;
+    to->outer.text[at] = text, to->outer.name[at] = name;
+    return name;
+}
+
 static void add_node(pace_lowering *to, pace_task_kind kind, pace_name name) {
     uint32_t parent = to->depth ? to->open[to->depth - 1] : PACE_NO_NODE, number = 0;
     if (to->status != PACE_OK) return;
@@ -98,11 +112,10 @@ void pace_emit_host(pace_lowering *to, const char *name) {
 
 void pace_emit_op(pace_lowering *to, const char *names, pace_op op) {
     static const char within[] = " > ";
-    char outer[64];
     const char *end = strstr(names, within);
-    size_t length = end && (size_t)(end - names) < sizeof outer ? (size_t)(end - names) : sizeof outer - 1;
-    if (end) memcpy(outer, names, length), outer[length] = '\0';
-    pace_emit_open(to, end ? outer : names);
+    if (is_node(to))
+        add_node(to, PACE_TASK_OP, end ? name_before(to, names, (size_t)(end - names)) : pace_emit_name(to, names));
+    to->depth++;
     if (end) pace_emit_op(to, end + sizeof within - 1, op);
     else pace_emit_launch(to, op);
     pace_emit_close(to);

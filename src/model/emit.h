@@ -9,7 +9,7 @@
 #include "model/pipeline_stages.h"
 #include "step/graph.h"
 
-enum { PACE_EMIT_DEPTH = 8, PACE_EMIT_NAMES = 64 };
+enum { PACE_EMIT_DEPTH = 8, PACE_EMIT_NAMES = 256 };
 
 /* Texts among the names of a graph, found by where they lie: most are literals, each named a thousand times. */
 typedef struct {
@@ -41,6 +41,7 @@ typedef struct pace_lowering {
     uint32_t last_node[2]; /* of each thread */
     pace_emit_names names;
     pace_emit_names around;        /* of what autograd calls around a backward function */
+    pace_emit_names outer;         /* of what stands before the first " > " of a text */
     pace_name groups[PACE_GROUPS]; /* 0 = not yet named */
     uint32_t region;               /* compiled, graph: the operator that issues everything; PACE_NO_NODE = eager */
     pace_name call;                /* of its launches, when one call makes all of them */

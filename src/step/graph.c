@@ -16,7 +16,8 @@ pace_status pace_graph_init(pace_graph *graph) {
 
 void pace_graph_free(pace_graph *graph) {
     pace_names_free(&graph->names);
-    PACE_VEC_FREE(&graph->nodes, &graph->launches, &graph->ops, &graph->exchanges, &graph->unknown, &graph->turn_ends);
+    PACE_VEC_FREE(&graph->nodes, &graph->launches, &graph->ops, &graph->exchanges, &graph->unknown, &graph->turn_ends,
+                  &graph->op_behind);
     pace_free(graph->op_slots);
     *graph = (pace_graph){0};
 }
@@ -103,7 +104,18 @@ static pace_status grow_slots(pace_graph *graph) {
     return PACE_OK;
 }
 
+/* Whether it is the one that followed the last one before. */
+static bool is_as_before(const pace_graph *graph, const pace_op *op) {
+    if (graph->last_op >= graph->op_behind.count) return false;
+    uint32_t behind = graph->op_behind.items[graph->last_op];
+    return behind < graph->ops.count && pace_op_equal(&graph->ops.items[behind], op);
+}
+
 pace_status pace_graph_intern_op(uint32_t *out, pace_graph *graph, const pace_op *op) {
+    if (is_as_before(graph, op)) {
+        *out = graph->last_op = graph->op_behind.items[graph->last_op];
+        return PACE_OK;
+    }
     if (graph->ops.count * 2 >= graph->op_slot_count) PACE_TRY(grow_slots(graph));
     uint32_t *slot = op_slot(graph->op_slots, graph->op_slot_count, graph->ops.items, op);
     if (!*slot) {
@@ -111,6 +123,9 @@ pace_status pace_graph_intern_op(uint32_t *out, pace_graph *graph, const pace_op
         *slot = (uint32_t)graph->ops.count;
     }
     *out = *slot - 1;
+    while (graph->op_behind.count < graph->ops.count) PACE_TRY(PACE_PUSH(&graph->op_behind, PACE_NO_OP));
+    graph->op_behind.items[graph->last_op] = *out;
+    graph->last_op = *out;
     return PACE_OK;
 }
 

@@ -105,6 +105,9 @@ typedef struct {
     uint32_t *op_slots; /* hash table of ops */
     size_t op_slot_count;
     PACE_VEC(uint32_t)
+    op_behind; /* operation -> the one asked for after it the last time: layers and micro-batches repeat themselves */
+    uint32_t last_op; /* asked for */
+    PACE_VEC(uint32_t)
     turn_ends; /* of a pipeline's stage: launches on stream 0 when each of its turns had been issued */
     uint32_t thread_count, stream_count;
     int64_t rank, world_size;          /* -1 = unknown */
