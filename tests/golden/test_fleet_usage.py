@@ -676,6 +676,13 @@ def test_spreadsheets():
     expect(code == 3 and "--dates month-first" in err, "either order", code, err)
     for order, hours in (("month-first", 24), ("day-first", 24 * 30)):
         expect(near(usage(either, "--dates", order)["gpu_hours"], hours), order)
+    # the 14th of a month tells the order of all dates of the file, before and behind it, which a date against it does not change
+    told = head + "".join(f"{day},1,{day:02}/02/2026 01:00,{day:02}/02/2026 03:00\n" for day in range(1, 15))
+    answer = usage(put("told.csv", told))
+    expect(near(answer["gpu_hours"], 28) and answer["files"][0]["refused"] == 0 and "are day-first" in json.dumps(answer["notes"]), "told", answer["files"])
+    expect(near(answer["span_s"], 13 * 24 * 3600 + 2 * 3600), "days of one month", answer["span_s"])
+    answer = usage(put("against.csv", told + "15,1,02/15/2026 01:00,02/15/2026 03:00\n"))
+    expect(near(answer["gpu_hours"], 28) and answer["files"][0]["refused"] == 1 and "other rows have" in json.dumps(answer["warnings"]), "against", answer["warnings"])
     code, _, err = run(put("zone.csv", head + "1,1,2026-03-29 01:00 CST,2026-03-29 02:00 CST\n"))
     expect(code == 3 and "zone" in err, "a zone of several meanings", code, err)
     code, _, err = run(sample("sacct.txt"), "--dates", "day-first")

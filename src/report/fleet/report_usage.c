@@ -308,16 +308,21 @@ static bool says_rates(const pace_usage_asked *a) {
     return a->figures.all.flop_hours > 0 || a->figures.all.memory_hours > 0;
 }
 
-static void note_columns(pace_node *root, const pace_usage_asked *a, const char *const *paths) {
-    for (size_t i = 0; i < a->readings.count; i++)
-        if (*a->readings.items[i].columns)
+static void note_readings(pace_node *root, const pace_usage_asked *a, const char *const *paths) {
+    for (size_t i = 0; i < a->readings.count; i++) {
+        const pace_usage_reading *r = &a->readings.items[i];
+        if (*r->columns)
             pace_node_note(root, "%s: columns taken as %s. A duration without a unit is in seconds.", paths[i],
-                           a->readings.items[i].columns);
+                           r->columns);
+        if (r->dates_told != PACE_DATES_UNSAID)
+            pace_node_note(root, "%s: dates such as 03/04/2026 are %s: another date of the file can be nothing else.",
+                           paths[i], pace_date_order_names[r->dates_told]);
+    }
 }
 
 static void put_notes(pace_node *root, const pace_usage_asked *a, const char *const *paths) {
     const pace_usage_rules *r = &a->rules;
-    note_columns(root, a, paths);
+    note_readings(root, a, paths);
     pace_node_note(
         root, "Judged: GPU-hours with counters (utilisation or activity). Idle: the share of these in which no kernel "
               "ran. Failed: GPU-hours of runs that failed, timed out, were preempted or lost their node, at most.");

@@ -7,7 +7,7 @@ void pace_usage_refuse(pace_usage_stream *stream, uint64_t line, const char *why
                       (unsigned long long)line, why);
 }
 
-pace_status pace_usage_deliver(pace_usage_stream *stream, const pace_usage_text *cells, uint64_t line) {
+static pace_status read_row(pace_usage_stream *stream, const pace_usage_text *cells, uint64_t line) {
     pace_usage_reading *r = stream->reading;
     pace_usage_row row;
     char why[PACE_USAGE_WHY];
@@ -24,6 +24,24 @@ pace_status pace_usage_deliver(pace_usage_stream *stream, const pace_usage_text 
             PACE_TRY(stream->take(stream->context, r->mapping, &row));
     bool told = r->mapping->metric_count > 0 && r->mapping->metrics[0].device;
     return told ? PACE_OK : stream->take(stream->context, r->mapping, &row);
+}
+
+pace_status pace_usage_release(pace_usage_stream *stream) {
+    pace_usage_text cells[PACE_USAGE_MOST_CELLS];
+    uint64_t line;
+    while (pace_usage_next_held(cells, &line, &stream->held, &stream->binding)) PACE_TRY(read_row(stream, cells, line));
+    return PACE_OK;
+}
+
+pace_status pace_usage_deliver(pace_usage_stream *stream, const pace_usage_text *cells, uint64_t line) {
+    pace_usage_binding *b = &stream->binding;
+    bool either = false, kept = false;
+    if (b->dates == PACE_DATES_UNSAID) {
+        b->dates = stream->reading->dates_told = pace_usage_row_dates(&either, b, cells);
+        if (b->dates != PACE_DATES_UNSAID) PACE_TRY(pace_usage_release(stream));
+    }
+    if (either) PACE_TRY(pace_usage_hold(&kept, &stream->held, b, cells, line));
+    return kept ? PACE_OK : read_row(stream, cells, line);
 }
 
 pace_status pace_usage_broke_off(pace_usage_stream *stream, pace_status status, uint64_t line) {

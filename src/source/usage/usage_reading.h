@@ -9,6 +9,7 @@ typedef struct {
     const pace_usage_mapping *mapping;
     char separator; /* of the file's lines */
     uint64_t rows, taken, skipped, refused;
+    pace_date_order dates_told;      /* by a date of the file that can be of one order only, where nobody says it */
     uint64_t bytes;                  /* as stored */
     char columns[PACE_USAGE_REASON]; /* of a loosely spelled header: which is which field, and which is none */
     char reason[PACE_USAGE_REASON];  /* of the first that was refused: "file:line: …" */

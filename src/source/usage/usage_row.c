@@ -31,9 +31,10 @@ static pace_usage_text cell_of(const pace_usage_binding *b, int at, const char *
     return text;
 }
 
-static bool read_time(pace_usage_row *row, double *out, pace_usage_text text, const pace_usage_mapping *m) {
+static bool read_time(pace_usage_row *row, double *out, pace_usage_text text, const pace_usage_binding *b) {
     bool zoned;
-    if (!pace_usage_time(out, &zoned, text, &m->times)) return false;
+    const pace_usage_mapping *m = b->mapping;
+    if (!pace_usage_time(out, &zoned, text, &(pace_usage_times){m->times.zones, b->dates})) return false;
     if (!zoned && !isnan(m->zone_s)) *out -= m->zone_s;
     row->zoneless |= !zoned && isnan(m->zone_s);
     row->year_last |= pace_usage_year_is_last(text);
@@ -48,11 +49,11 @@ static bool read_amount(double *out, pace_usage_field field, pace_usage_text tex
 
 /* In the field's unit, of which one of the column is `unit`; clocks say theirs themselves. */
 static bool read_number(pace_usage_row *row, pace_usage_field field, pace_usage_text text, double unit,
-                        const pace_usage_mapping *m) {
+                        const pace_usage_binding *b) {
     pace_usage_cell cell = pace_usage_fields[field].cell;
     double *out = &row->number[field];
     if (cell == PACE_USAGE_DURATION) return pace_usage_duration(out, text, unit);
-    bool good = cell == PACE_USAGE_TIME ? read_time(row, out, text, m) : read_amount(out, field, text);
+    bool good = cell == PACE_USAGE_TIME ? read_time(row, out, text, b) : read_amount(out, field, text);
     *out *= unit;
     return good;
 }
@@ -115,7 +116,7 @@ static bool read_field(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace
     out->number[field] = NAN;
     if (text.length == 0 || cell == PACE_USAGE_TEXT) return true;
     bool good = column->list ? read_list(out, (pace_usage_field)field, column, text)
-                             : read_number(out, (pace_usage_field)field, text, b->unit[field], b->mapping);
+                             : read_number(out, (pace_usage_field)field, text, b->unit[field], b);
     if (column->list) out->number[field] *= b->unit[field];
     bool can_be = cell == PACE_USAGE_TIME || out->number[field] >= 0;
     bool blank = field == PACE_USAGE_VALUE; /* drivers write vast numbers for counters that have no value */
@@ -186,6 +187,19 @@ pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_
     read_metrics(out, binding, cells);
     if (binding->mapping->fields[PACE_USAGE_METRIC].name_count) read_named_metric(out, binding);
     return PACE_ROW_TAKEN;
+}
+
+pace_date_order pace_usage_row_dates(bool *either, const pace_usage_binding *binding, const pace_usage_text *cells) {
+    *either = false;
+    for (int f = 0; f < PACE_USAGE_FIELDS; f++) {
+        bool open;
+        if (pace_usage_fields[f].cell != PACE_USAGE_TIME) continue;
+        pace_usage_text text = cell_of(binding, binding->field[f], binding->mapping->fields[f].before, cells);
+        pace_date_order order = pace_usage_date_tells(&open, text);
+        if (order != PACE_DATES_UNSAID) return order;
+        *either |= open;
+    }
+    return PACE_DATES_UNSAID;
 }
 
 bool pace_usage_row_of_device(pace_usage_row *row, const pace_usage_binding *binding, size_t metric,

@@ -6,6 +6,7 @@
 /* Which of a file's cells each field and metric is. */
 typedef struct {
     const pace_usage_mapping *mapping;
+    pace_date_order dates;          /* of the file, once they are said or told by one */
     int field[PACE_USAGE_FIELDS];   /* -1 = not there */
     double unit[PACE_USAGE_FIELDS]; /* what one of a field's cells is in the field's unit */
     int metric[PACE_USAGE_METRICS];
@@ -22,6 +23,9 @@ typedef enum { PACE_ROW_TAKEN, PACE_ROW_SKIPPED, PACE_ROW_REFUSED } pace_usage_v
 /** Reads a row; of one that is refused `why` says why. Texts are borrowed from the cells. Linear in the cells. */
 pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace_usage_binding *binding,
                                        const pace_usage_text *cells);
+
+/** The order that dates of a row tell; `*either`: they tell none, and one is of either order. */
+pace_date_order pace_usage_row_dates(bool *either, const pace_usage_binding *binding, const pace_usage_text *cells);
 
 /** Makes a row that was read one of the GPU whose counter is a column of its own; false = the metric is none of these,
  * or has no value here. */

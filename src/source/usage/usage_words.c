@@ -159,10 +159,23 @@ bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_
     return true;
 }
 
+pace_date_order pace_usage_date_tells(bool *either, pace_usage_text text) {
+    int64_t first, second;
+    const char *at = text.data, *end = at + text.length;
+    *either = false;
+    if (!pace_usage_year_is_last(text)) return PACE_DATES_UNSAID;
+    digits(&first, &at, end, 2);
+    char between = *at++;
+    if (!digits(&second, &at, end, 2) || first == second || !sign(&at, end, between)) return PACE_DATES_UNSAID;
+    pace_date_order order = order_of(between, first, second, PACE_DATES_UNSAID);
+    *either = order == PACE_DATES_UNSAID;
+    return order;
+}
+
 bool pace_usage_year_is_last(pace_usage_text text) {
     int64_t first;
     const char *at = text.data, *end = at + text.length;
-    return digits(&first, &at, end, 4) && at - text.data < 4 && at < end && (*at == '/' || *at == '-');
+    return digits(&first, &at, end, 4) && at - text.data < 3 && at < end && (*at == '/' || *at == '-');
 }
 
 const char *pace_usage_time_wanted(pace_usage_text text) {
@@ -174,6 +187,7 @@ const char *pace_usage_time_wanted(pace_usage_text text) {
         return "a date of one meaning (--dates month-first or --dates day-first says which)";
     if (!either && rest.length > 0)
         return "a time with its zone in hours, such as +01:00, or with a zone that is known";
+    if (!either) return "a date of the order that is said, or that other rows have";
     return "a time such as 2023-03-01T00:18:22";
 }
 

@@ -25,6 +25,9 @@ typedef struct {
  * nanoseconds. False for none, and for a date that may be of either order where none is said. `*zoned`: it has a zone,
  * or is a plain number; without one it counts as UTC. */
 bool pace_usage_time(double *out, bool *zoned, pace_usage_text text, const pace_usage_times *times);
+/** The order that a date with its year behind can only be of; unsaid for one of either order, or none. `*either`: it is
+ * of either order. */
+pace_date_order pace_usage_date_tells(bool *either, pace_usage_text text);
 /** Whether a time that was read has its year behind day and month, between other signs than dots. */
 bool pace_usage_year_is_last(pace_usage_text text);
 /** What pace_usage_time() expected of a text that it refused. */
