@@ -56,7 +56,8 @@ static bool asked(const pace_scenario *scenario) { return scenario->has_precisio
 
 static pace_status apply(pace_editing *e) {
     const pace_device *device = e->scenario->device ? e->scenario->device : e->forecast->device;
-    if (device) PACE_TRY(pace_device_check_precision(device, e->scenario->precision));
+    if (device && pace_device_check_precision(device, e->scenario->precision) != PACE_OK)
+        return pace_fail_in(PACE_E_USAGE, "precision");
     for (size_t i = 0; i < e->count; i++) {
         size_t changes;
         PACE_TRY(pace_what_if_precision(&changes, &e->variants[i], e->scenario->precision));

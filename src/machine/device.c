@@ -115,7 +115,7 @@ pace_status pace_device_check_precision(const pace_device *device, pace_precisio
     if (device->flop_per_s[precision] > 0) return PACE_OK;
     for (int i = 0; i < PACE_PRECISIONS; i++)
         if (device->flop_per_s[i] > 0) pace_list(has, sizeof has, ", ", "%s", pace_precision_key((pace_precision)i));
-    return pace_fail(PACE_E_USAGE, "precision: %s has no rate for %s in the catalogue, which has %s", device->name,
+    return pace_fail(PACE_E_USAGE, "%s has no rate for %s in the catalogue, which has %s", device->name,
                      pace_precision_key(precision), *has ? has : "none of it");
 }
 

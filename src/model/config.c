@@ -351,12 +351,12 @@ pace_status pace_config_check_device(const pace_config *config, const pace_devic
     if (config->precision < PACE_RUN_MXFP8) return PACE_OK;
     if (!(device->flop_per_s[PACE_FP4] > 0))
         return pace_fail(PACE_E_USAGE,
-                         "precision: %s has no matrix units for %s: expected a device with a rate for fp4 in the "
+                         "%s has no matrix units for %s: expected a device with a rate for fp4 in the "
                          "catalogue, as b200; fp8 and fp8-block need none",
                          device->name, word);
     if (config->precision == PACE_RUN_NVFP4 && strcmp(device->vendor, "NVIDIA") != 0)
-        return pace_fail(PACE_E_USAGE, "precision: %s of %s has no nvfp4, a format of NVIDIA's: expected mxfp4",
-                         device->name, device->vendor);
+        return pace_fail(PACE_E_USAGE, "%s of %s has no nvfp4, a format of NVIDIA's: expected mxfp4", device->name,
+                         device->vendor);
     return PACE_OK;
 }
 

@@ -35,6 +35,9 @@ def main():
     expect_line(code, err, 2, "foo is no setting that takes a word", "'bar'")
     code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--set", "precision=fp6")  # predict has --precision, too
     expect_line(code, err, 2, "--set: precision: expected one of fp32,")
+    for words, start in ((("--set", "precision=fp8"), "v100-sxm2-16 has no rate for fp8"), (("--precision", "fp8"), "--precision: v100-sxm2-16 has no rate for fp8")):
+        code, _, err = run("predict", "resnet50", "--on", "v100-sxm2-16", *words)
+        expect_line(code, err, 2, f"predict: {start}")
     code, _, err = run("fleet", os.path.join(SOURCE, "tests", "data", "jobs_synthetic.csv.gz"), "--price", "2.5")
     expect_line(code, err, 2, "--price: expected the price of an upgrade", "records of a cluster's scheduler")
     code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--tp", "8")
