@@ -235,10 +235,13 @@ int pace_csv_find_any_case(const pace_csv *csv, const char *name, size_t length)
     return -1;
 }
 
-const char *pace_csv_closest(const pace_csv *csv, const char *name) {
+void pace_csv_instead(char *out, size_t size, const pace_csv *csv, const char *name) {
     const char *best = pace_csv_name(csv, 0);
     for (size_t i = 1; i < csv->columns; i++) best = pace_word_nearer(name, best, pace_csv_name(csv, i));
-    return best;
+    bool near = pace_word_is_near(name, best);
+    pace_snprintf(out, size, near ? "; the closest name is \"%.60s\"" : "; its columns: ", best);
+    for (size_t i = 0; !near && i < csv->columns; i++)
+        pace_append(out, size, "%s%.40s", i ? ", " : "", pace_csv_name(csv, i));
 }
 
 /* Whole numbers of at most 15 digits, most of what tables hold; false leaves `cell` to the reader of decimals. */

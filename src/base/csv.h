@@ -43,8 +43,8 @@ static inline const char *pace_csv_at(const pace_csv *csv, size_t row, int colum
 int pace_csv_find(const pace_csv *csv, const char *name);
 int pace_csv_find_any_case(const pace_csv *csv, const char *name, size_t length);
 
-/** The name of a column that is fewest edits away, for messages. */
-const char *pace_csv_closest(const pace_csv *csv, const char *name);
+/** What a message says of a column that a table lacks: "; the closest name is ...", or all that it has. */
+void pace_csv_instead(char *out, size_t size, const pace_csv *csv, const char *name);
 
 /** A cell as a number; false when it is not one, whole and finite. */
 bool pace_csv_number(double *out, const char *cell);

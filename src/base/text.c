@@ -76,6 +76,10 @@ const char *pace_word_nearer(const char *wanted, const char *best, const char *n
     return nearer ? name : best;
 }
 
+bool pace_word_is_near(const char *wanted, const char *name) {
+    return pace_word_edits(wanted, name) * 3 <= strlen(wanted) || (strlen(wanted) > 2 && strcasestr(name, wanted));
+}
+
 const char *pace_first_letter(const char *text, const char *end) {
     while (text < end && *text && !pace_is_alnum(*text)) text++; /* a NUL is no part of a spelling */
     return text;

@@ -80,6 +80,8 @@ size_t pace_beginnings_edits(size_t out[PACE_EDITED_LETTERS + 1], const char *te
 
 /** `name` if it is spelled more like `wanted` than `best` is, or if there is no best (NULL or ""); else `best`. */
 const char *pace_word_nearer(const char *wanted, const char *best, const char *name);
+/** Whether `name` may be `wanted` with a slip of the keys, or with more around it. */
+bool pace_word_is_near(const char *wanted, const char *name);
 
 /** Compares texts, numbers within them by their value: "rank2" comes before "rank10". Below, at or above 0, as
  * strcmp(). */

@@ -31,12 +31,12 @@ static bool uses(const pace_layout *layout, size_t column) {
     return false;
 }
 
-/* The closest of the columns that mean nothing yet. */
+/* The closest of the columns that mean nothing yet; NULL = none is like it. */
 static const char *closest_column(const pace_csv *csv, const pace_layout *layout, const char *word) {
     const char *best = NULL;
     for (size_t i = 0; i < csv->columns; i++)
         if (!uses(layout, i)) best = pace_word_nearer(word, best, pace_csv_name(csv, i));
-    return best ? best : pace_csv_name(csv, 0);
+    return best && pace_word_is_near(word, best) ? best : NULL;
 }
 
 /* Without a family: the one that the most columns of the table speak for. */
@@ -57,16 +57,17 @@ static const pace_layout *likeliest(const pace_columns *columns) {
 pace_status pace_columns_fail(const pace_columns *columns, const pace_csv *csv, pace_op_family family) {
     const pace_layout *layout =
         family == PACE_OP_UNKNOWN ? likeliest(columns) : pace_columns_layout(columns, family, PACE_COMPOUND_NONE, NULL);
-    if (!layout || layout->missing < 0)
+    const char *name = layout && layout->missing >= 0 ? layout->names[layout->missing] : NULL;
+    const char *closest = name ? closest_column(csv, layout, name) : NULL;
+    if (!name || (!closest && family == PACE_OP_UNKNOWN))
         return pace_fail(
             PACE_E_INPUT,
             "%s: no column names the sizes of an operation: expected columns such as m, n, k, or \"shape\" "
             "(or \"op\")",
             csv->name);
-    const char *name = layout->names[layout->missing];
-    return pace_fail(PACE_E_INPUT, "%s: no column \"%s\" for family %s; the closest name is \"%.60s\"", csv->name, name,
+    return pace_fail(PACE_E_INPUT, "%s: no column \"%s\" for family %s%s%.60s%s", csv->name, name,
                      layout->compound ? pace_compound_name(layout->compound) : pace_op_family_name(layout->family),
-                     closest_column(csv, layout, name));
+                     closest ? "; the closest name is \"" : "", closest ? closest : "", closest ? "\"" : "");
 }
 
 unsigned pace_columns_present(const pace_columns *columns, const char *section, const pace_csv *csv,

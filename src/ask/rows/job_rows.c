@@ -14,8 +14,9 @@ typedef struct {
 /* --- columns ------------------------------------------------------------------------------------------------------ */
 
 static pace_status fail_missing(const pace_csv *csv, const char *name) {
-    return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\"; the closest there is is \"%.60s\"", csv->name, name,
-                     pace_csv_closest(csv, name));
+    char instead[320];
+    pace_csv_instead(instead, sizeof instead, csv, name);
+    return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s\", found none%s", csv->name, name, instead);
 }
 
 static int *place_of(layout *out, int role) {

@@ -11,11 +11,12 @@ static int find_time(double *unit_s, const pace_csv *csv, const pace_yaml *yaml,
 }
 
 static pace_status fail_missing(const pace_csv *csv, const pace_wanted_column *wanted, const pace_yaml_node *names) {
+    char instead[320];
     const char *name = pace_yaml_text(pace_yaml_item(names, 0));
-    return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s%s\"%s%s, found none; the closest name is \"%.60s\"",
-                     csv->name, name ? name : wanted->key, wanted->unit_s ? "_us" : "",
-                     wanted->or_field ? ", or " PACE_FIELD : "", wanted->or_field ? wanted->or_field : "",
-                     pace_csv_closest(csv, wanted->key));
+    pace_csv_instead(instead, sizeof instead, csv, wanted->key);
+    return pace_fail(PACE_E_INPUT, "%s: expected a column \"%s%s\"%s%s, found none%s", csv->name,
+                     name ? name : wanted->key, wanted->unit_s ? "_us" : "", wanted->or_field ? ", or " PACE_FIELD : "",
+                     wanted->or_field ? wanted->or_field : "", instead);
 }
 
 pace_status pace_wanted_columns_find(pace_catalog *catalog, const char *section, const pace_csv *csv,

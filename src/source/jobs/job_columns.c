@@ -185,7 +185,7 @@ static pace_status check_complete(const pace_job_layout *layout, const char *fil
                 pace_append(others, sizeof others, "%s%s",
                             *others ? ", " : "; missing too: ", pace_job_role_name(more));
         }
-        if (!closest || (pace_word_edits(name, closest) > strlen(name) / 2 && !strcasestr(closest, name)))
+        if (!closest || !pace_word_is_near(name, closest))
             return pace_fail(
                 PACE_E_INPUT,
                 "%s:1: no column \"%s\", nor one like it; " PACE_FIELD

@@ -31,9 +31,10 @@ static pace_status find_columns(reader *r) {
     for (int i = 0; i < COLUMNS; i++) {
         r->column[i] = pace_csv_find(&r->csv, names[i]);
         if (i == CHUNK && r->column[i] < 0) r->column[i] = pace_csv_find(&r->csv, "model_chunk");
-        if (i < NEEDED && r->column[i] < 0)
-            return pace_fail(PACE_E_INPUT, "%s: expected a column %s, found none; the nearest is %s", r->path, names[i],
-                             pace_csv_closest(&r->csv, names[i]));
+        if (i >= NEEDED || r->column[i] >= 0) continue;
+        char instead[320];
+        pace_csv_instead(instead, sizeof instead, &r->csv, names[i]);
+        return pace_fail(PACE_E_INPUT, "%s: expected a column %s, found none%s", r->path, names[i], instead);
     }
     return PACE_OK;
 }
