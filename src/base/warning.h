@@ -9,7 +9,8 @@
 /* PACE_WARN_enumerator, code, whether --strict counts it (the others are the answer itself, or mere hints), meaning */
 #define PACE_WARNING_LIST(X)                                                                                           \
     X(FILE_CUT_OFF, "file_cut_off", true, "A file breaks off. What stands behind the break is missing.")               \
-    X(EVENTS_LEFT_OUT, "events_left_out", true, "Events, records or dependencies of a trace could not be used.")       \
+    X(EVENTS_LEFT_OUT, "events_left_out", true,                                                                        \
+      "Events, records or dependencies of a trace could not be used, or stand there twice.")                           \
     X(TRACE_MENDED, "trace_mended", true, "A slice mends or leaves out what is no JSON in its trace.")                 \
     X(RANK_LEFT_OUT, "rank_left_out", true,                                                                            \
       "A file could not be read as a trace, or its steps match no other rank's.")                                      \

@@ -61,6 +61,31 @@ static void sort_lane(const pace_step *step, uint32_t *order, size_t count, uint
     if (from != order) memcpy(order, from, count * sizeof *order);
 }
 
+/* A stream runs one launch's kernel or copy once at a time: the same again is a record that was written twice. */
+static bool is_repeated(const pace_step *step, uint32_t before, uint32_t task) {
+    return step->correlation[task] != 0 && step->correlation[task] == step->correlation[before] &&
+           step->duration[task] != 0 && step->start_ns[task] == step->start_ns[before] &&
+           pace_task_ns(step, task) == pace_task_ns(step, before) && step->kind[task] == step->kind[before] &&
+           step->name[task] == step->name[before] && pace_task_on_device(step->kind[task]);
+}
+
+/* Closes the gaps that repeated records leave; the records are dropped. */
+static void drop_repeated(pace_step *step, uint32_t *order) {
+    uint32_t count = 0;
+    PACE_ITEMS (pace_lane, lane, &step->lanes) {
+        uint32_t from = lane->first, end = from + lane->count;
+        lane->first = count;
+        for (; from < end; from++) {
+            if (lane->device && count > lane->first && is_repeated(step, order[count - 1], order[from]))
+                step->kind_count[step->kind[order[from]]]--;
+            else order[count++] = order[from];
+        }
+        lane->count = count - lane->first;
+    }
+    step->repeated_count = step->count - count;
+    step->count = count;
+}
+
 /* Lane ranges by counting, then each lane by time: order[new place] = old place. */
 static void make_order(pace_step *step, uint32_t *order, uint32_t *scratch) {
     for (size_t i = 0; i < step->lanes.count; i++) step->lanes.items[i].count = 0;
@@ -93,11 +118,15 @@ PACE_ORDER(by_task, pace_exchange_record, PACE_UP(task))
 /* order[new place] = old place; the records and long tasks name old places. */
 static void move_records(pace_step *step, const uint32_t *order, uint32_t *place_of) {
     if (step->records.count + step->long_tasks.count == 0) return;
+    memset(place_of, 0xff, (step->count + step->repeated_count) * sizeof *place_of);
     for (uint32_t i = 0; i < step->count; i++) place_of[order[i]] = i;
     for (size_t i = 0; i < step->records.count; i++)
         step->records.items[i].task = place_of[step->records.items[i].task];
-    for (size_t i = 0; i < step->long_tasks.count; i++)
-        step->long_tasks.items[i].task = place_of[step->long_tasks.items[i].task];
+    size_t kept = 0;
+    PACE_ITEMS (const pace_long_task, one, &step->long_tasks)
+        if (place_of[one->task] != PACE_NO_TASK)
+            step->long_tasks.items[kept++] = (pace_long_task){place_of[one->task], one->duration_ns};
+    step->long_tasks.count = kept;
     if (step->records.count) qsort(step->records.items, step->records.count, sizeof *step->records.items, by_task);
     pace_step_order_long_tasks(step);
 }
@@ -111,6 +140,8 @@ static pace_status sort_tasks(pace_step *step) {
     pace_status status = order && of_eight && of_four && of_one ? PACE_OK : PACE_E_MEMORY;
     if (status == PACE_OK) {
         make_order(step, order, of_four);
+        drop_repeated(step, order);
+        count = step->count;
         pace_free(step->lane);
         step->lane = NULL;
         PERMUTE(step->start_ns, order, count, of_eight);

@@ -151,6 +151,24 @@ def test_lengths():
         expect_line(code, err, 3, "nanoseconds")
 
 
+def test_repeated():
+    """Device work that is recorded twice counts once, and the report says so; a launch's two kernels at two times are two."""
+    events = small_events() + [event("kernel", "long", 0, 7, 3000, 5e6, device=0, stream=7, correlation=99)]
+    device = [one for one in events if "device" in one.get("args", {})]
+    again = [{**one, "ts": one["ts"] + one["dur"]} for one in device[-1:]]
+    path = put("repeated.json", {"traceEvents": events})
+    once = json_of("analyze", "--check", path)
+    put("repeated.json", {"traceEvents": events + device})
+    twice = json_of("analyze", "--check", path)
+    said = [one["text"] for one in twice["warnings"] if one["code"] == "events_left_out"]
+    expect(len(said) == 1 and f": {len(device)} records" in said[0], "warning", twice["warnings"])
+    for key in ("kernels", "matrix", "window", "step_table", "critical_path", "copies", "remedies"):
+        expect(once.get(key) == twice.get(key), key, once.get(key), twice.get(key))
+    put("repeated.json", {"traceEvents": events + again})
+    kernels = json_of("analyze", "--check", path)["kernels"]
+    expect([one["calls"] for one in kernels if one["name"] == "long"] == [2], "two kernels", kernels)
+
+
 def test_wrong_types():
     odd = [None, True, [], {}, [1], {"a": [1]}, "text", "", 1e300, -5, -1e300, 1e-300, "1e999", 10 ** 40, "12.5"]
     events = []

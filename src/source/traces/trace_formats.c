@@ -8,6 +8,7 @@
 #include "source/traces/nsys.h"
 #include "base/print.h"
 
+#include <inttypes.h>
 #include <paceline/paceline.h>
 #include <stdio.h>
 #include <string.h>
@@ -281,6 +282,18 @@ static void note_depth(pace_read_notes *notes, const pace_step_list *steps, cons
                   PACE_STEP_DEPTH - 1);
 }
 
+static void note_repeated(pace_read_notes *notes, const pace_step_list *steps, const char *path) {
+    uint64_t repeated = 0;
+    PACE_ITEMS (const pace_step, step, steps) repeated += step->repeated_count;
+    if (!repeated || notes->warning[0]) return;
+    notes->code = PACE_WARN_EVENTS_LEFT_OUT;
+    pace_snprintf(notes->warning, sizeof notes->warning,
+                  "%s: %" PRIu64
+                  " records of device work stand there twice (same stream, times, name and launch): each "
+                  "counts once",
+                  path, repeated);
+}
+
 static bool has_times(const pace_trace_format *format) { return format->read_step || format->read_ranks; }
 
 static pace_status read_steps(pace_step_list *out, const pace_trace_format *format, const char *path,
@@ -301,6 +314,7 @@ pace_status pace_trace_read(pace_step_list *out, const char *path, pace_read_not
     if (format && !has_times(format)) return refuse_untimed(path, format);
     if (!format) format = &pace_trace_formats[0];
     pace_status status = read_steps(out, format, path, notes, progress);
+    if (status == PACE_OK) note_repeated(notes, out, path);
     if (status == PACE_OK) note_depth(notes, out, path);
     bool again = status == PACE_E_INPUT && strcmp(path, "-") != 0;
     if (!again || pace_trace_format_of(&format, path) != PACE_OK || has_times(format)) return status;
