@@ -124,9 +124,9 @@ def test_queued_before(folder):
 
 
 def test_rounded_ends(folder):
-    """Annotations follow each other at once, and rounding lets each end up to a microsecond behind the next one's start: no step
-    takes the next one's host time for its own."""
-    for behind in (0.001, 1.0):
+    """Annotations follow each other at once, and rounding or the trainer lets each end behind the next one's start: no step takes the
+    next one's host time for its own."""
+    for behind in (0.001, 1.0, 30.0, 900.0):
         rank = planted_traces.Rank()
         for number in range(1, 6):
             with rank.annotate(f"ProfilerStep#{number}"):

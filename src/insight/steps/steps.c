@@ -243,15 +243,12 @@ static pace_status find_lanes(pace_marks *marks, const pace_step *step) {
     return PACE_OK;
 }
 
-/* Steps follow each other, but their times are rounded: one that ends a little behind the start of the next ends there,
- * so that nothing of the next is taken for its own. */
+/* A step whose annotation lasts into the next ends where the next begins: what the host does from then on is the
+ * next's (pace_marks_at()). */
 static void end_before_next(pace_marks *marks) {
-    const int64_t rounding_ns = 2000;
     for (size_t i = 0; i + 1 < marks->items.count; i++) {
         pace_mark *mark = &marks->items.items[i];
-        int64_t next_ns = mark[1].start_ns;
-        if (mark->end_ns > next_ns && mark->end_ns - next_ns <= rounding_ns && next_ns > mark->start_ns)
-            mark->end_ns = next_ns;
+        if (mark->end_ns > mark[1].start_ns && mark[1].start_ns > mark->start_ns) mark->end_ns = mark[1].start_ns;
     }
 }
 

@@ -235,9 +235,10 @@ static void put_step_table(pace_node *root, const pace_rank *rank, const pace_sp
         pace_table_put(table, &row);
     }
     pace_node_note(
-        root, "'host' is a step's annotation; all other times are of its interval on the device, which runs "
-              "from the end of the work launched before it to the end of its own: what the host does behind the last "
-              "launch of a step counts in the next.");
+        root,
+        "'host' is a step's annotation, up to where the next begins; all other times are of its interval on the "
+        "device, which runs from the end of the work launched before it to the end of its own: what the host does "
+        "behind the last launch of a step counts in the next.");
     put_spread_of_steps(root, rank, spread, typical);
 }
 
