@@ -497,6 +497,17 @@ def test_limits_of_power():
     assert all(row["predicted"] == "" and "20 W: v100-pcie-32 draws more" in row["status"] for row in idle), idle
 
 
+def test_steps_of_each_device():
+    """Steps a second that grow with devices of one batch each are each device's: the step takes as long as in a table that counts all together."""
+    head, devices, times = BASE + ",steps_per_s", (8, 16, 32), (4.0, 4.2, 4.4)
+    for each, word in ((True, "steps of each device"), (False, "")):
+        rows = ask(head + "\n" + "".join(f"H100,llama2-7b,{n},1,1,1,{4 * n},4096,bf16,none,{(n if each else 1) / t}\n" for n, t in zip(devices, times)))
+        steps = [float(row["predicted"]) / (n if each else 1) for n, row in zip(devices, rows)]
+        assert all(word in row["status"] and row["unit"] == "steps_per_s" for row in rows), rows
+        near(1 / steps[0], value(BASE, "H100,llama2-7b,8,1,1,1,32,4096,bf16,none"))
+        assert steps[0] > steps[1] > steps[2] > 0.5 * steps[0], steps
+
+
 def test_mlperf_names_models_beside_benchmarks():
     """The results' page has the task as Benchmark and the network as Model MLC."""
     answer = one("Accelerator,# of Accelerators,Benchmark,Model MLC", "NVIDIA B200-SXM-180GB,8,LLM-Finetuning,llama2_70b_lora")

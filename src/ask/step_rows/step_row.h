@@ -123,6 +123,8 @@ void pace_step_find_measured(pace_step_reader *reader, const pace_yaml_node *nam
 void pace_step_find_measured_words(pace_step_reader *reader, const pace_yaml_node *names, pace_column_words *words);
 /** Reads what was measured in a row that is known otherwise. */
 void pace_step_row_measured(pace_step_row *out, const pace_step_reader *reader, size_t row);
+/** Finds out whether a table counts steps a second of each device, and turns its rows' into those of all. */
+void pace_step_rows_count_steps(pace_step_rows *rows);
 /** How many devices the cell says that names one ("8x H100", "A100 40GB x4"); 0 = it does not say. */
 double pace_step_row_counted(const pace_step_reader *reader, size_t row);
 /** Devices of a node of the machine on which a row runs; 0 = unknown. */

@@ -90,7 +90,7 @@ double pace_step_row_amount(const pace_step_row *row, const char *rate) {
     double amount = 0;
     if (what == OF_TOKENS) amount = row->tokens * row->ranks;
     else if (what == OF_SAMPLES) amount = row->config.global_batch;
-    else if (what == OF_STEPS) amount = 1;
+    else if (what == OF_STEPS) amount = row->steps_of_each ? row->ranks : 1;
     else amount = flop(row, counts_recomputation(row, what));
     if (what == OF_MODEL_PEAK || what == OF_HARDWARE_PEAK)
         amount /= row->device->flop_per_s[pace_config_matrix_precision(&row->config)];
@@ -250,6 +250,44 @@ static void measured_rate(pace_step_row *out, const pace_step_reader *r, size_t 
         (rates[i].what == OF_MODEL_PEAK || rates[i].what == OF_HARDWARE_PEAK) && value <= 1; /* 0.43, not 43 % */
     out->measured_s = pace_step_row_amount(out, rates[i].name) / (share ? 100 * value : value);
     if (!(out->measured_s > 0) || !isfinite(out->measured_s)) out->measured_s = NAN;
+}
+
+static bool counts_steps(const pace_step_row *row) {
+    int i = row->model && row->unit_s == 0 && row->measured_s > 0 ? rate_of(row->unit) : -1;
+    return i >= 0 && rates[i].what == OF_STEPS;
+}
+
+static bool same_but_replicas(const pace_step_row *a, const pace_step_row *b) {
+    return a->model == b->model && a->device == b->device && a->framework == b->framework &&
+           a->config.micro_batch == b->config.micro_batch && a->config.tp == b->config.tp &&
+           a->config.pp == b->config.pp && a->config.global_batch / a->ranks == b->config.global_batch / b->ranks;
+}
+
+/* A synchronous step takes no less time on more devices with one batch each. A table in which they mostly make more
+ * steps a second counts each one's, as tables of scaling do (rows/scaling_rows.c). */
+static bool counts_each(const pace_step_rows *rows) {
+    enum { LOOKED_AT = 1000 };
+    size_t more = 0, fewer = 0, count = rows->rows.count < LOOKED_AT ? rows->rows.count : LOOKED_AT;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const pace_step_row *few = &rows->rows.items[i], *many = &rows->rows.items[k];
+            if (!counts_steps(few) || !counts_steps(many) || !(many->ranks > few->ranks)) continue;
+            if (!same_but_replicas(few, many)) continue;
+            if (1.1 * many->measured_s < few->measured_s) more++;
+            else fewer++;
+        }
+    return more > fewer;
+}
+
+void pace_step_rows_count_steps(pace_step_rows *rows) {
+    if (!counts_each(rows)) return;
+    PACE_ITEMS (pace_step_row, row, &rows->rows) {
+        int i = row->model && row->unit_s == 0 ? rate_of(row->unit) : -1;
+        if (i < 0 || rates[i].what != OF_STEPS) continue;
+        row->steps_of_each = true;
+        row->measured_s *= row->ranks;
+        if (row->ranks > 1) pace_step_note(row, "steps of each device taken as counted");
+    }
 }
 
 /* Steps of a whole training run: stated, or its tokens over a step's. 0 without. */

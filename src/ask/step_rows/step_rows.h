@@ -27,6 +27,7 @@ typedef struct {
     bool says_zero;                /* the row says how replicas are sharded, or that they are not */
     bool half_causal;              /* who made the table counts half of causal attention's operations */
     double matrix_factor, attention_factor, stream_factor; /* of this row's own: time over the formula's; 0 = as that */
+    bool steps_of_each;                                    /* the table counts steps a second of each device */
     double ranks, tokens;                                  /* tokens: of a step on one device */
     double doubt;                                          /* times the spread: above 1 where sizes were guessed */
     double unsaid_spread; /* and beside it, of what the row leaves open of its images and power */

@@ -148,5 +148,6 @@ pace_status pace_step_rows_read(pace_step_rows *out, pace_catalog *catalog, pace
     if (status == PACE_OK && defaults->machine) status = find_default(rows.things, defaults->machine);
     if (status == PACE_OK) status = find_columns(&r);
     for (size_t i = 0; status == PACE_OK && i < rows.csv.rows; i++) status = add_row(&r, i);
+    if (status == PACE_OK) pace_step_rows_count_steps(&rows);
     return PACE_GIVE(out, rows, status, pace_step_rows_free(&rows));
 }
