@@ -497,6 +497,14 @@ def test_limits_of_power():
     assert all(row["predicted"] == "" and "20 W: v100-pcie-32 draws more" in row["status"] for row in idle), idle
 
 
+def test_commas_in_measured_times():
+    """A comma parts thousands; where it can only be a decimal's, the row says that it has no measured time."""
+    for cell, read in (("1,234.5", True), ("1,234", True), ("12,345,678", True), ("0,35", False), ("0,350", False), ("1234,567", False), ("1,2", False)):
+        answer = one(BASE + ",step_time", f'{ROW},"{cell}"')
+        assert ("not a time" in answer["status"]) != read, answer
+        assert ("step_time taken for" in answer["status"]) == read, answer
+
+
 def test_steps_of_each_device():
     """Steps a second that grow with devices of one batch each are each device's: the step takes as long as in a table that counts all together."""
     head, devices, times = BASE + ",steps_per_s", (8, 16, 32), (4.0, 4.2, 4.4)

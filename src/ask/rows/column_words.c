@@ -41,11 +41,13 @@ static void plain(char out[PACE_PLAIN_NAME], const pace_column_words *w, const c
 }
 
 const char *pace_cell_number(double *out, const char *cell) {
-    char digits[64];
+    char digits[64] = "";
     size_t used = 0;
+    bool parted = false;
     for (; used + 1 < sizeof digits && (pace_is_digit(*cell) || *cell == '.' || *cell == ','); cell++)
         if (*cell != ',') digits[used++] = *cell;
-        else if (strspn(cell + 1, "0123456789") != 3) return NULL; /* "12,5" is no number of thousands */
+        else if (strspn(cell + 1, "0123456789") != 3 || strspn(digits, "0") > 0 || (!parted && used > 3)) return NULL;
+        else parted = true; /* "12,5", "0,125" and "1234,567" are no numbers of thousands */
     digits[used] = '\0';
     if (used == 0 || !pace_csv_number(out, digits) || !(*out > 0)) return NULL;
     double times = *cell == 'k' || *cell == 'K' ? 1e3 : *cell == 'M' ? 1e6 : 1;

@@ -171,14 +171,13 @@ void pace_step_find_measured_words(pace_step_reader *r, const pace_yaml_node *na
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
+/* "1.5e-3", "1,234", "38 %". */
 static bool positive(double *out, const pace_step_reader *r, size_t row, int column) {
-    char text[64];
-    size_t used = 0;
     if (column < 0) return false;
-    for (const char *c = pace_csv_cell(&r->rows->csv, row, (size_t)column); *c && used + 1 < sizeof text; c++)
-        if (*c != ',' && *c != '%' && *c != ' ') text[used++] = *c; /* "1,234", "38 %" */
-    text[used] = '\0';
-    return pace_csv_number(out, text) && *out > 0;
+    const char *cell = pace_csv_cell(&r->rows->csv, row, (size_t)column);
+    if (pace_csv_number(out, cell)) return *out > 0;
+    const char *unit = pace_cell_number(out, cell);
+    return unit && (!*unit || strcmp(unit, "%") == 0);
 }
 
 /* Of a model without words there are no tokens, of a device without a peak no shares of it. */
