@@ -70,7 +70,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # The batch of a model is known, and said.
     code, out, _ = run("predict", "resnet50", "--on", "v100")
-    expect("micro-batch 128 (assumed: the largest power of two that fits, at most 512), framework" in " ".join(out.split()), out[:600])
+    expect("Nobody said a batch: micro-batch 128 is the largest power of two that fits, at most 512;" in " ".join(out.split()), out[:600])
     for batch, fits in ((128, True), (256, False)):
         code, out, err = run("predict", "resnet50", "--on", "v100", "--set", f"micro_batch={batch}")
         expect(code == (0 if fits else 1) and out.startswith("Does not fit: each rank needs") == (not fits), batch, code, out[:200])

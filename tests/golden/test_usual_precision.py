@@ -42,7 +42,7 @@ spoken = " ".join(step("gpt2", "gaudi2")["summary"])
 expect("amp_bf16" in spoken and "no rate of gaudi2 in fp32" in spoken and "parameters" not in spoken, "a device without fp32", spoken)
 recording = os.path.join(SOURCE, "tests", "data", "causes", "big_products.json.gz")
 code, _, err = run("predict", recording, "--on", "gaudi2")
-expect_line(code, err, 2, "--precision: gaudi2 has no rate for fp32", "bf16")
+expect_line(code, err, 2, "predict: gaudi2 has no rate for fp32", "bf16")
 code, out, err = run("predict", recording, "--on", "gaudi2", "--precision", "bf16", "-f", "json", "-q")
 moved = json.loads(out) if code == 0 else {"families": [], "warnings": [], "scenarios": []}
 products = [row for row in moved["families"] if row["family"] == "gemm"]

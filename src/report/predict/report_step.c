@@ -176,10 +176,6 @@ static void put_how(pace_node *root, const asked *a) {
     pace_put_model_note(root, &a->step->model, config);
     double sequence = pace_model_sequence(&a->step->model, config), batches = pace_config_micro_batches(config);
     char of[64] = "", more[64] = "";
-    char assumed[80] = "";
-    if (a->step->largest_batch)
-        snprintf(assumed, sizeof assumed, " (assumed: the largest power of two that fits, at most %.0f)",
-                 a->step->frameworks.micro_batch_most);
     if (sequence > 0) snprintf(of, sizeof of, " of %.0f tokens", sequence);
     if (batches > 1)
         snprintf(more, sizeof more, ", %.0f a step%s", batches,
@@ -188,13 +184,13 @@ static void put_how(pace_node *root, const asked *a) {
                             : config->offload == PACE_OFFLOAD_ACTIVATIONS ? ", activations offloaded to the host"
                                                                           : "";
     if (config->mode != PACE_TRAINING)
-        pace_node_note(root, "Inference, micro-batch %.0f%s%s, framework %s, %s, %s%s; change these with --set.",
-                       config->micro_batch, assumed, of, framework, execution, precision, images);
+        pace_node_note(root, "Inference, micro-batch %.0f%s, framework %s, %s, %s%s; change these with --set.",
+                       config->micro_batch, of, framework, execution, precision, images);
     else
         pace_node_note(
             root,
-            "Training, micro-batch %.0f%s%s%s, framework %s, %s, %s%s, optimizer %s%s, recomputation %s; change these with --set.",
-            config->micro_batch, assumed, of, more, framework, execution, precision, images,
+            "Training, micro-batch %.0f%s%s, framework %s, %s, %s%s, optimizer %s%s, recomputation %s; change these with --set.",
+            config->micro_batch, of, more, framework, execution, precision, images,
             pace_config_word(config, "optimizer"), offloaded, recompute);
 }
 
@@ -301,6 +297,11 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
     if (step->idle_devices > 0)
         pace_node_sentence(root, true, "That is %g of the %g devices of %s.", ranks, ranks + step->idle_devices,
                            step->machine.name);
+    if (step->largest_batch)
+        pace_node_sentence(root, true,
+                           "Nobody said a batch: micro-batch %.0f is the largest power of two that fits, at most %.0f; "
+                           "--set micro_batch=N says another.",
+                           step->asked.config.micro_batch, step->frameworks.micro_batch_most);
     put_precision(root, step);
     if (step->two_way)
         pace_node_note(root,
