@@ -36,16 +36,20 @@ static pace_status parse_nvlink(bool *aggregate, const char *text) {
     return PACE_OK;
 }
 
+static pace_status set_efficiency(pace_job_machine *machine, int resource, const char *value) {
+    pace_status status = pace_job_machine_set(machine, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + resource], value);
+    return status == PACE_OK ? PACE_OK : pace_fail_in(status, "efficiency");
+}
+
 /* "0.5" for all, or "compute=0.5,memory=0.03". */
 static pace_status parse_efficiency(pace_job_machine *machine, const char *text) {
-    char words[256], key[64], *rest = NULL;
+    char words[256], *rest = NULL;
     bool given[PACE_JOB_RESOURCES] = {false};
     if (!text) return PACE_OK;
     if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "efficiency: \"%.40s...\" is too long", text);
     memcpy(words, text, strlen(text) + 1);
     if (!strchr(words, '=')) {
-        for (int i = 0; i < PACE_JOB_RESOURCES; i++)
-            PACE_TRY(pace_job_machine_set(machine, pace_job_figure_names[PACE_FIGURE_EFFICIENCY + i], words));
+        for (int i = 0; i < PACE_JOB_RESOURCES; i++) PACE_TRY(set_efficiency(machine, i, words));
         return PACE_OK;
     }
     for (char *word = strtok_r(words, ", ", &rest); word; word = strtok_r(NULL, ", ", &rest)) {
@@ -58,8 +62,7 @@ static pace_status parse_efficiency(pace_job_machine *machine, const char *text)
                              word);
         if (given[resource]) return pace_fail(PACE_E_USAGE, "efficiency: %.40s is given twice", word);
         given[resource] = true;
-        snprintf(key, sizeof key, "%s_efficiency", word);
-        PACE_TRY(pace_job_machine_set(machine, key, value));
+        PACE_TRY(set_efficiency(machine, (int)resource, value));
     }
     return PACE_OK;
 }
@@ -67,8 +70,9 @@ static pace_status parse_efficiency(pace_job_machine *machine, const char *text)
 pace_status pace_job_setting_parse(pace_job_setting *out, const pace_job_catalog *catalog,
                                    const pace_job_setting_words *words) {
     pace_job_setting setting = {.catalog = catalog, .spread = catalog->spread, .rung = PACE_RUNG_FORMULA};
-    PACE_TRY(
-        pace_job_machine_parse(&setting.machine, catalog, words->on ? words->on : catalog->machines.items[0].name));
+    const char *machine = words->on ? words->on : catalog->machines.items[0].name;
+    pace_status status = pace_job_machine_parse(&setting.machine, catalog, machine);
+    if (status != PACE_OK) return pace_fail_in(status, "on");
     PACE_TRY(parse_efficiency(&setting.machine, words->efficiency));
     PACE_TRY(parse_overlap(&setting.overlap, words->overlap));
     PACE_TRY(parse_contention(&setting.contention, words->contention));

@@ -12,7 +12,7 @@ import tempfile
 
 import jsonschema
 
-from checks import SOURCE, expect, finish, run as program
+from checks import SOURCE, expect, expect_line, finish, run as program
 
 FOLDER = tempfile.mkdtemp(prefix="paceline-fleet-")
 COLUMNS = ["job", "architecture", "cnodes", "batch_size", "flop", "memory_access_bytes", "input_bytes", "weight_traffic_bytes",
@@ -399,6 +399,10 @@ def faults(jobs):
     expect(without(report(write("apart.csv", apart))) == without(report(write("whole.csv", whole))), "thousands")
     code, out, err = run(write("fraction.csv", [dict(job, flop="1,024") for job in whole]))
     expect(code == 3 and 'flop: expected a number, found "1,024"' in err, "either a fraction or thousands", err)
+    for words, start in ((("--efficiency", "compute=2"), "--efficiency: compute_efficiency: expected a share"), (("--on", "pai-v100 network=abc"), "--on: network: expected a figure"),
+                         (("--on", "h100-80-sxm memry=2TB/s"), '--on: "memry')):
+        code, _, err = run(write("slow.csv", jobs[:300]), *words)
+        expect_line(code, err, 2, f"fleet: {start}")
     # steps of centuries do not fit nanoseconds: no matrix rather than a wrong one
     seen = report(write("slow.csv", jobs[:300]), "--efficiency", "compute=1e-15")
     expect(seen["jobs"] == 300 and "matrix" not in seen, seen.get("matrix"))
