@@ -3,7 +3,6 @@
 #include "base/input.h"
 #include "base/memory.h"
 
-#include <stdint.h>
 #include <unistd.h>
 
 enum { MOST_BYTES = 1 << 30, BYTES_OF_ONE = 8 }; /* type 8: unsigned bytes */

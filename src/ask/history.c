@@ -6,7 +6,6 @@
 #include "base/print.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { USUAL_LAST = 3, USUAL_WINDOW = 50 };

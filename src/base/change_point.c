@@ -4,7 +4,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_SHUFFLES = 1999, LEAST_SHUFFLES = 199, MOST_STEPS = 20000000 };

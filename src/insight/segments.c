@@ -13,7 +13,6 @@
 #include "step/call_names.h"
 #include "step/exchange_ranges.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* How long a host thread may be silent before it counts as polling a busy device. */

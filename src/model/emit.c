@@ -1,5 +1,4 @@
 #include "model/emit.h"
-#include "base/print.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "base/decimal.h"
 #include "base/print.h"
 #include "base/text.h"
-#include "base/yaml_member.h"
 
 #include <stdio.h>
 #include <string.h>

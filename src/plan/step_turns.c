@@ -1,6 +1,5 @@
 #include "plan/step_turns.h"
 
-#include "model/pipeline_stages.h"
 #include "plan/gather_lanes.h"
 
 #include <math.h>

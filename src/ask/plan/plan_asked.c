@@ -6,7 +6,6 @@
 #include "ask/plan/plan_yours.h"
 #include "base/order.h"
 #include "base/print.h"
-#include "model/model_settings.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "ask/step_rows/step_cells.h"
 
 #include <math.h>
-#include <string.h>
 
 double pace_step_at_least_one(const pace_step_reader *r, size_t row, pace_step_column column) {
     double value;

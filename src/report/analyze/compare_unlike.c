@@ -1,6 +1,5 @@
 /* What makes the sides of a comparison unlike each other, beside how long they take: devices, ranks, samples; and what
  * a recording lacks, so that no cause is named. */
-#include "base/print.h"
 #include "forecast/batch_size.h"
 #include "insight/evidence.h"
 #include "report/analyze/compare_parts.h"

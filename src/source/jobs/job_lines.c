@@ -1,6 +1,5 @@
 #include "source/jobs/job_lines.h"
 #include "base/decimal.h"
-#include "base/each_cpu.h"
 #include "source/jobs/job_cells.h"
 #include "source/jobs/job_ids.h"
 

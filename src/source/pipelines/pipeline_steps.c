@@ -3,7 +3,6 @@
 
 #include "base/order.h"
 #include "base/print.h"
-#include "source/traces/event_time.h"
 
 #include <inttypes.h>
 #include <stdio.h>
