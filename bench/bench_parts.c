@@ -48,7 +48,7 @@ static void ask(pace_rank *rank, const pace_kernel_classes *classes) {
     pace_spread spread;
     must(pace_rank_understand(rank, classes, test_stage_words(), NULL));
     must(pace_rank_tile(rank));
-    must(pace_critical_find(&critical, rank));
+    must(pace_critical_find_across(&critical, &(pace_analysis){.ranks = {&rank, 1, 1}}, rank));
     for (int grouping = PACE_BY_KERNEL; grouping <= PACE_BY_MODULE; grouping++) {
         pace_operator_rows rows;
         must(pace_operators_sum(&rows, rank, (pace_grouping)grouping));

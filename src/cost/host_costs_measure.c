@@ -261,7 +261,7 @@ static pace_status sample_launch(launch_samples *out, const pace_graph *graph, c
     uint32_t call = pace_task_cause(step, launch->task);
     if (call == PACE_NO_TASK || step->kind[call] != PACE_TASK_CALL) return PACE_OK;
     int64_t start = step->start_ns[launch->task], called = step->start_ns[call];
-    bool waits = launch->waits[0] != PACE_NO_LAUNCH || launch->waits[1] != PACE_NO_LAUNCH;
+    bool waits = pace_launch_waits(launch);
     if (waits || start < called) return PACE_OK;
     int64_t free_by = pace_launch_of_several(graph, number) ? pace_step_end_ns(step, call) : called; /* a long call */
     if (free_ns <= free_by && !launch->same_call) return PACE_PUSH(&out->lags, start - called);

@@ -27,15 +27,6 @@ typedef struct {
 
 PACE_ORDER(by_ratio, drawn, PACE_UP(ratio))
 
-static size_t times_of(double *row, const pace_iterations *data, size_t iteration) {
-    size_t count = 0;
-    for (size_t w = 0; w < data->workers; w++) {
-        double time = data->times[iteration * data->workers + w];
-        if (time > 0) row[count++] = time;
-    }
-    return count;
-}
-
 static double mean(const double *values, size_t count) {
     double sum = 0;
     for (size_t i = 0; i < count; i++) sum += values[i];
@@ -47,7 +38,7 @@ static double mean(const double *values, size_t count) {
 static void draw(workspace *s) {
     double sum = 0;
     for (size_t i = 0; i < s->data->iterations; i++) {
-        size_t count = times_of(s->row, s->data, i);
+        size_t count = pace_iteration_times(s->row, s->data, i);
         if (count < 2) continue;
         double all = mean(s->row, count) * (double)count, others = (double)(count - 1),
                less = sqrt(others / (double)count);
@@ -108,7 +99,7 @@ static double subset_largest(const double *ascending_times, size_t count, size_t
 static double measured(workspace *s, size_t workers) {
     double largest = 0, middle = 0;
     for (size_t i = 0; i < s->data->iterations; i++) {
-        size_t count = times_of(s->row, s->data, i);
+        size_t count = pace_iteration_times(s->row, s->data, i);
         if (count < s->data->workers || count < workers) continue;
         qsort(s->row, count, sizeof *s->row, pace_ascending);
         largest += subset_largest(s->row, count, workers);

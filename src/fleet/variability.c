@@ -20,7 +20,7 @@ typedef struct {
     size_t compared;
 } workspace;
 
-static size_t present(double *out, const pace_iterations *data, size_t iteration) {
+size_t pace_iteration_times(double *out, const pace_iterations *data, size_t iteration) {
     size_t count = 0;
     for (size_t w = 0; w < data->workers; w++) {
         double time = data->times[iteration * data->workers + w];
@@ -32,7 +32,7 @@ static size_t present(double *out, const pace_iterations *data, size_t iteration
 static void compare(workspace *s) {
     const pace_iterations *data = s->data;
     for (size_t i = 0; i < data->iterations; i++) {
-        size_t count = present(s->some, data, i);
+        size_t count = pace_iteration_times(s->some, data, i);
         double middle = pace_median(s->some, count);
         s->compared += count >= 2;
         for (size_t w = 0; w < data->workers; w++) {

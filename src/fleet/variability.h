@@ -24,6 +24,9 @@ typedef struct {
     const double *times;
 } pace_iterations;
 
+/** The times that were recorded of an iteration; returns how many. */
+size_t pace_iteration_times(double *out, const pace_iterations *data, size_t iteration);
+
 typedef struct {
     size_t worker, first, last; /* iterations, both included */
     double slowdown;            /* geometric mean over the spell, against the worker's usual pace */

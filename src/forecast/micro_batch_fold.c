@@ -224,17 +224,13 @@ static pace_status repeat_round(messages_vec *out, const pace_analysis *analysis
     return PACE_OK;
 }
 
-static bool is_same_pair(const pace_p2p_message *a, const pace_p2p_message *b) {
-    return a->number[0] == b->number[0] && a->number[1] == b->number[1] && strcmp(a->group, b->group) == 0;
-}
-
 static pace_status unfold_messages(messages_vec *out, const pace_analysis *analysis) {
     const pace_step_fold *fold = &analysis->ranks.items[0]->fold;
     const unsigned steps = fold->steps;
     const pace_p2p_message *all = analysis->messages.items.items;
     for (size_t first = 0, end; first < analysis->messages.items.count; first = end) {
         unsigned step = 0;
-        for (end = first; end < analysis->messages.items.count && is_same_pair(&all[first], &all[end]); end++) {}
+        for (end = first; end < analysis->messages.items.count && pace_p2p_same_pair(&all[first], &all[end]); end++) {}
         for (size_t i = first; i < end; i++) {
             int64_t at_ns = all[i].last_start_ns;
             for (; step < steps && at_ns >= fold->from_ns[step] + fold->period_ns; step++)

@@ -21,10 +21,6 @@ static bool is_named(const pace_graph *graph, uint32_t launch, const regex_t *na
     return false;
 }
 
-static double measured_ns(const pace_editing *e, size_t rank, uint32_t launch) {
-    return e->ranks[rank].measured_ns[e->variants[rank].launches[launch].part];
-}
-
 static pace_status list_work(launch_list *out, const pace_variant *variant, const regex_t *names) {
     for (uint32_t i = 0; i < variant->graph.launches.count; i++)
         if (!variant->graph.launches.items[i].exchange && is_named(&variant->graph, i, names))
@@ -34,7 +30,7 @@ static pace_status list_work(launch_list *out, const pace_variant *variant, cons
 
 static void set_ns(pace_editing *e, size_t rank, uint32_t launch, double ns) {
     pace_variant *variant = &e->variants[rank];
-    double now = measured_ns(e, rank, launch);
+    double now = pace_editing_measured_ns(e, rank, launch);
     if (!(now > 0)) return;
     variant->launches[launch].slower *= ns / now;
     pace_variant_assume(variant, launch, PACE_DOUBT_BALANCED_TABLES,
@@ -45,14 +41,14 @@ static void set_ns(pace_editing *e, size_t rank, uint32_t launch, double ns) {
 static void even_one_by_one(pace_editing *e, const launch_list *lists) {
     for (size_t k = 0; k < lists[0].count; k++) {
         double sum = 0;
-        for (size_t r = 0; r < e->count; r++) sum += measured_ns(e, r, lists[r].items[k]);
+        for (size_t r = 0; r < e->count; r++) sum += pace_editing_measured_ns(e, r, lists[r].items[k]);
         for (size_t r = 0; r < e->count; r++) set_ns(e, r, lists[r].items[k], sum / (double)e->count);
     }
 }
 
 static double sum_of(const pace_editing *e, size_t rank, const launch_list *list) {
     double sum = 0;
-    for (size_t i = 0; i < list->count; i++) sum += measured_ns(e, rank, list->items[i]);
+    for (size_t i = 0; i < list->count; i++) sum += pace_editing_measured_ns(e, rank, list->items[i]);
     return sum;
 }
 
@@ -63,7 +59,7 @@ static void even_in_sum(pace_editing *e, const launch_list *lists) {
     for (size_t r = 0; r < e->count; r++) {
         double sum = sum_of(e, r, &lists[r]);
         for (size_t i = 0; sum > 0 && i < lists[r].count; i++)
-            set_ns(e, r, lists[r].items[i], measured_ns(e, r, lists[r].items[i]) * mean / sum);
+            set_ns(e, r, lists[r].items[i], pace_editing_measured_ns(e, r, lists[r].items[i]) * mean / sum);
     }
 }
 

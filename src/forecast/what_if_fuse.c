@@ -12,13 +12,9 @@ static uint32_t annotation_of(const pace_graph *graph, uint32_t node) {
     return node;
 }
 
-static bool waits(const pace_launch *launch) {
-    return launch->waits[0] != PACE_NO_LAUNCH || launch->waits[1] != PACE_NO_LAUNCH;
-}
-
 static bool together(const pace_graph *graph, const pace_launch *a, const pace_launch *b) {
     const pace_graph_node *nodes = graph->nodes.items;
-    return a->stream == b->stream && nodes[a->node].thread == nodes[b->node].thread && !waits(b) &&
+    return a->stream == b->stream && nodes[a->node].thread == nodes[b->node].thread && !pace_launch_waits(b) &&
            annotation_of(graph, a->node) == annotation_of(graph, b->node);
 }
 

@@ -40,10 +40,6 @@ static pace_status find_algorithm(int *out, const pace_link_prices *prices, cons
     return pace_exchange_name_algorithm(out, &opened, ""); /* fails, and lists them */
 }
 
-static double measured_ns(const pace_editing *e, size_t rank, uint32_t launch) {
-    return e->ranks[rank].measured_ns[e->variants[rank].launches[launch].part];
-}
-
 /* What every exchange becomes. */
 typedef struct {
     double bytes, faster;
@@ -64,7 +60,7 @@ static size_t change_rank(const pace_editing *e, size_t rank, pace_link_prices *
         const pace_graph_exchange *exchange = pace_graph_exchange_of(&variant->graph, i);
         if (!exchange || (to->of_sums && !is_sum(&variant->graph, exchange))) continue;
         pace_link_case then = {exchange->bytes * to->bytes, to->faster, to->algorithm};
-        changed += pace_link_reprice(variant, i, measured_ns(e, rank, i), prices, prices, &then);
+        changed += pace_link_reprice(variant, i, pace_editing_measured_ns(e, rank, i), prices, prices, &then);
     }
     return changed;
 }

@@ -21,10 +21,6 @@ static uint32_t update_of(const pace_graph *graph, uint32_t node) {
     return found;
 }
 
-static bool waits(const pace_launch *launch) {
-    return launch->waits[0] != PACE_NO_LAUNCH || launch->waits[1] != PACE_NO_LAUNCH;
-}
-
 static bool is_chain(const pace_op *a, const pace_op *b) {
     return a->family == PACE_OP_ELEMENTWISE && b->family == PACE_OP_ELEMENTWISE && a->size[0] == b->size[0] &&
            a->element_bytes == b->element_bytes;
@@ -63,7 +59,8 @@ static pace_status gather(uint32_t *into, size_t *fused, pace_variant *v, gather
     uint32_t update = update_of(&v->graph, launch->node);
     if (launch->kind != PACE_TASK_KERNEL || launch->exchange || update == PACE_NO_NODE || launch->node == update)
         return PACE_OK;
-    if (g->head == PACE_NO_LAUNCH || g->update != update || head->stream != launch->stream || waits(launch)) {
+    if (g->head == PACE_NO_LAUNCH || g->update != update || head->stream != launch->stream ||
+        pace_launch_waits(launch)) {
         *g = (gathered){update, number, top_within(&v->graph, launch->node, update), next, next};
         return PACE_OK;
     }

@@ -21,6 +21,11 @@ typedef struct {
     pace_forecast_edits *edits;
 } pace_editing;
 
+/** What a launch of a variant took in the recording. */
+static inline double pace_editing_measured_ns(const pace_editing *e, size_t rank, uint32_t launch) {
+    return e->ranks[rank].measured_ns[e->variants[rank].launches[launch].part];
+}
+
 /* When a what-if edits: what others have sized is put together last. */
 typedef enum { PACE_TURN_COUNT, PACE_TURN_SIZE, PACE_TURN_BALANCE, PACE_TURN_FUSE, PACE_TURNS } pace_what_if_turn;
 

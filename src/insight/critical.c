@@ -314,20 +314,13 @@ static pace_status find(pace_critical *out, const pace_analysis *analysis, const
         return PACE_OK;
     }
     pace_joint joint = {0};
-    pace_rank *const alone[] = {(pace_rank *)rank}; /* read only */
     pace_status status = choose_step(&critical, rank, asked->mark);
-    for (size_t r = 0; status == PACE_OK && r < (analysis ? analysis->ranks.count : 1); r++)
-        status = PACE_PUSH(&critical.by_rank_ns, 0);
+    for (size_t r = 0; status == PACE_OK && r < analysis->ranks.count; r++) status = PACE_PUSH(&critical.by_rank_ns, 0);
     if (status == PACE_OK) status = check_size(&critical, analysis, origin_of(&critical, rank, 0));
     if (status == PACE_OK) status = make_joint(&joint, &critical, analysis, rank, index, 0);
-    if (status == PACE_OK)
-        status = analyse(&critical, &joint, analysis ? analysis->ranks.items : alone, !asked->path_alone);
+    if (status == PACE_OK) status = analyse(&critical, &joint, analysis->ranks.items, !asked->path_alone);
     pace_joint_free(&joint);
     return PACE_GIVE(out, critical, status, pace_critical_free(&critical));
-}
-
-pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) {
-    return find(out, NULL, rank, 0, &(question){0}, PACE_PATH_OF_ONE_RANK);
 }
 
 static pace_status find_across(pace_critical *out, const pace_analysis *analysis, const pace_rank *rank,

@@ -48,13 +48,10 @@ typedef struct {
     size_t handovers, recorded_handovers;
 } pace_critical;
 
-/** Analyses one step of the rank alone: the typical one (insight/steps/typical_step.h). No work, no path: pieces stay
- * empty. */
-pace_status pace_critical_find(pace_critical *out, const pace_rank *rank) PACE_MUST_CHECK;
-
-/** The same step of the same rank (one of the analysis'), with a path that goes on, where the rank waited for another,
- * on that rank: the one that was late. Of a step of which rounds were left out (pace_step_fold) all is the whole
- * step's, from the instant on at which it begins in what was walked. */
+/** Analyses the typical step (insight/steps/typical_step.h) of a rank, one of the analysis', with a path that goes on,
+ * where the rank waited for another, on that rank: the one that was late. No work, no path: pieces stay empty.
+ * Of a step of which rounds were left out (pace_step_fold) all is the whole step's, from the instant on at which it
+ * begins in what was walked. */
 pace_status pace_critical_find_across(pace_critical *out, const pace_analysis *analysis,
                                       const pace_rank *rank) PACE_MUST_CHECK;
 

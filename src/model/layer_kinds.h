@@ -34,8 +34,8 @@ pace_layer_lower pace_forward_attention, pace_backward_attention;
 
 /* lower_images.c */
 pace_layer_lower pace_forward_transposed_convolution, pace_backward_transposed_convolution, pace_forward_group_norm,
-    pace_backward_group_norm, pace_forward_channel_scale, pace_backward_channel_scale, pace_forward_upsample,
-    pace_backward_upsample, pace_forward_layout, pace_backward_layout, pace_forward_slice, pace_backward_slice;
+    pace_backward_group_norm, pace_backward_channel_scale, pace_forward_upsample, pace_backward_upsample,
+    pace_forward_layout, pace_backward_layout, pace_forward_slice, pace_backward_slice;
 
 /* model_totals.c */
 pace_layer_kept pace_kept_mask, pace_kept_squares, pace_kept_rms_norm, pace_kept_places, pace_kept_softmax,

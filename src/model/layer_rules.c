@@ -41,7 +41,7 @@ static const pace_layer_rule rules[] = {
      .kept_extra = pace_kept_rms_norm},
     {"group_norm", PACE_LAYER_GROUP_NORM, ONE_INPUT, OF(group_norm), BY(group_norm, group_norm),
      OPTIONS(TAKES(GROUPS, 32), TAKES(BIAS, 1)), .autocast = PACE_AUTOCAST_SINGLE, .keeps = PACE_KEEPS_INPUT},
-    {"channel_scale", PACE_LAYER_CHANNEL_SCALE, ONE_INPUT, OF(channel_scale), BY(channel_scale, channel_scale),
+    {"channel_scale", PACE_LAYER_CHANNEL_SCALE, ONE_INPUT, OF(channel_scale), BY(scale, channel_scale),
      .keeps = PACE_KEEPS_INPUT},
     ACTIVATION("relu", PACE_KEEPS_OUTPUT),
     ACTIVATION("relu6", PACE_KEEPS_OUTPUT),

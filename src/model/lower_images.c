@@ -59,10 +59,6 @@ void pace_backward_group_norm(pace_lowering *to, const layer_view *view) {
     pace_backward_keep(to, view);
 }
 
-void pace_forward_channel_scale(pace_lowering *to, const layer_view *view) {
-    pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", view->elements, 1, 1, view->bytes));
-}
-
 void pace_backward_channel_scale(pace_lowering *to, const layer_view *view) {
     double channels = view->layer->shape.channels;
     pace_emit_open_backward(to, "MulBackward0");

@@ -1,6 +1,7 @@
 /* Values by path and tables by column, read out of the tree once, when the answer is made: reading changes nothing. */
 #include "base/beside.h"
 #include "base/unfinished.h"
+#include "base/whole_file.h"
 #include "report/answer.h"
 #include "base/packer.h"
 #include "report/report_node.h"
@@ -283,19 +284,13 @@ pace_answer_input pace_answer_input_at(const pace_answer *answer, size_t index) 
     return (pace_answer_input){answer->report->inputs.items[index].path, answer->report->inputs.items[index].bytes};
 }
 
-static int write_file(void *file, const void *bytes, size_t length) {
-    errno = 0;
-    if (fwrite(bytes, 1, length, file) == length) return 0;
-    return errno ? errno : EIO;
-}
-
 pace_status pace_answer_save(const pace_answer *answer, pace_format format, const pace_write_options *options,
                              const char *path) {
     PACE_GIVEN(answer);
     PACE_GIVEN(path);
     pace_beside beside;
     PACE_TRY(pace_beside_open(&beside, path));
-    pace_status status = pace_answer_write(answer, format, options, write_file, beside.file);
+    pace_status status = pace_answer_write(answer, format, options, pace_write_stream, beside.file);
     if (status == PACE_E_IO)
         status = pace_fail(PACE_E_IO, "%s: could not be written: %s", path, strerror(errno ? errno : EIO));
     return pace_beside_close(&beside, status);

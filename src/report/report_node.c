@@ -16,12 +16,6 @@ static const char *const CLASS_NAMES[PACE_CLASS_COUNT] = {
 
 const char *pace_class_name(pace_class value) { return CLASS_NAMES[value]; }
 
-pace_class pace_class_of(const char *name) {
-    for (int i = 0; name && i < PACE_CLASS_COUNT; i++)
-        if (strcmp(name, CLASS_NAMES[i]) == 0) return (pace_class)i;
-    return PACE_CLASS_OTHER;
-}
-
 /* Keeps the first failure; true when all is well. */
 static bool keep(pace_report *report, pace_status status) {
     if (status != PACE_OK && report->status == PACE_OK) report->status = status;

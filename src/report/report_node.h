@@ -155,8 +155,6 @@ struct pace_report {
 
 /** The class's name, as the style sheet spells it. */
 const char *pace_class_name(pace_class value);
-/** The class of that name; PACE_CLASS_OTHER for any other text. */
-pace_class pace_class_of(const char *name);
 
 /** The node behind `node` in a walk of the tree that starts at `root`, parents first; NULL at the end. */
 const pace_node *pace_node_after(const pace_node *root, const pace_node *node);

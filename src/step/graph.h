@@ -71,6 +71,10 @@ typedef struct {
     int64_t holds_ns;    /* of a captured step: its stream stands still so long first, nobody knows why */
 } pace_launch;
 
+static inline bool pace_launch_waits(const pace_launch *launch) {
+    return launch->waits[0] != PACE_NO_LAUNCH || launch->waits[1] != PACE_NO_LAUNCH;
+}
+
 /* What ranks exchange. Launches of several ranks with the same key (collective, group, number within the group) meet,
  * or those that are told to. */
 #define PACE_MEETS_NOBODY (-1)

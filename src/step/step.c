@@ -154,18 +154,21 @@ pace_name pace_step_launch(const pace_step *step, uint32_t task) {
     return exchange ? exchange->launch : step->detail[task];
 }
 
-static int64_t element_bytes(const char *dtype) {
+int pace_torch_dtype_bytes(const char *dtype) {
     static const struct {
         const char *name;
-        int64_t bytes;
-    } sizes[] = {{"Float", 4}, {"Int", 4}, {"Half", 2}, {"BFloat16", 2}, {"Short", 2}, {"Double", 8}, {"Long", 8}};
-    for (size_t i = 0; i < PACE_COUNT(sizes); i++)
-        if (strcmp(dtype, sizes[i].name) == 0) return sizes[i].bytes;
-    return 1;
+        int bytes;
+    } types[] = {{"Float8", 1}, {"BFloat16", 2}, {"Half", 2}, {"Float", 4}, {"Double", 8}, {"Long", 8},
+                 {"Short", 2},  {"Int", 4},      {"Byte", 1}, {"Char", 1},  {"Bool", 1},   {"ComplexFloat", 8}};
+    for (size_t i = 0; i < PACE_COUNT(types); i++)
+        if (pace_starts(dtype, types[i].name)) return types[i].bytes;
+    return 0;
 }
 
 int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *info) {
     int64_t elements = info->in_elements > 0 ? info->in_elements : info->out_elements;
     if (elements <= 0 || elements >= INT64_MAX / 8) return -1;
-    return elements * element_bytes(pace_names_text(&step->names, info->dtype));
+    const char *dtype = pace_names_text(&step->names, info->dtype);
+    int bytes = *dtype ? pace_torch_dtype_bytes(dtype) : 1; /* predicted steps count bytes */
+    return bytes ? elements * bytes : -1;
 }

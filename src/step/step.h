@@ -329,6 +329,9 @@ pace_status pace_step_give_exchange(pace_step *step, const pace_exchange_info *i
  * occupancy in percent, blocks per multiprocessor. 0 = unknown, or no kernel. */
 pace_name pace_step_launch(const pace_step *step, uint32_t task);
 
+/** Bytes of an element by the name that PyTorch's trace has for its type: "BFloat16"; 0 = unknown. */
+int pace_torch_dtype_bytes(const char *dtype);
+
 /** What an exchange puts in or takes out, whichever is known; -1 = unknown. */
 int64_t pace_exchange_bytes(const pace_step *step, const pace_exchange_info *info);
 

@@ -7,6 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+bool pace_step_column_read(const pace_step_reader *r, int column) {
+    for (int i = 0; i < PACE_STEP_COLUMNS; i++)
+        if (r->column[i] == column) return true;
+    return false;
+}
+
 const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step_column column) {
     static const char *const silent[] = {"na", "n/a", "-", "nan", "null", "?", "unknown"};
     if (reader->column[column] < 0) return "";

@@ -7,6 +7,8 @@
 int pace_step_flag(const char *text);
 /** A cell; "" where there is no column, and for words that mean nothing is said ("NA", "n/a", "-", "none given"). */
 const char *pace_step_cell(const pace_step_reader *reader, size_t row, pace_step_column column);
+/** Whether a column is one that fields of rows are read from. */
+bool pace_step_column_read(const pace_step_reader *reader, int column);
 /** A cell's number; what stands behind it in parentheses is another configuration's. False where there is none. */
 bool pace_step_number(double *out, const pace_step_reader *reader, size_t row, pace_step_column column);
 /** Adds to what a row's status says. */

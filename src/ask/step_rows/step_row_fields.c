@@ -6,17 +6,11 @@
 
 #include <string.h>
 
-static bool is_read(const pace_step_reader *r, int column) {
-    for (int i = 0; i < PACE_STEP_COLUMNS; i++)
-        if (r->column[i] == column) return true;
-    return false;
-}
-
 void pace_step_find_fields(pace_step_reader *r) {
     for (size_t i = 0; pace_config_key(i); i++) {
         const char *key = pace_config_key(i);
         int column = pace_find_column_named(&r->rows->csv, key, strlen(key));
-        bool read = column >= 0 && is_read(r, column);
+        bool read = column >= 0 && pace_step_column_read(r, column);
         r->field[i] = read && !pace_config_is_worded(i) ? -1 : column;
     }
 }
@@ -29,7 +23,8 @@ void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t 
         for (size_t k = 0; text[k] && k + 1 < sizeof value; k++)
             value[k] = word ? pace_lower(text[k]) : text[k], value[k + 1] = '\0';
         if (!*value || pace_config_set(&out->config, pace_config_key(i), value) == PACE_OK) continue;
-        if (!is_read(r, r->field[i])) pace_step_note(out, "unknown %s \"%.30s\"", pace_config_key(i), text);
+        if (!pace_step_column_read(r, r->field[i]))
+            pace_step_note(out, "unknown %s \"%.30s\"", pace_config_key(i), text);
     }
 }
 

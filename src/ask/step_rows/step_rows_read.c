@@ -1,6 +1,6 @@
 #include "ask/rows/column_finder.h"
 #include "ask/rows/column_words.h"
-#include "ask/step_rows/step_row.h"
+#include "ask/step_rows/step_cells.h"
 #include "machine/device_resolve.h"
 
 /* In the order of pace_step_column. */
@@ -39,12 +39,6 @@ static pace_status find_by_words(pace_step_reader *r, const pace_yaml_node *name
     return PACE_OK;
 }
 
-static bool is_taken(const pace_step_reader *r, int column) {
-    for (int i = 0; i < PACE_STEP_COLUMNS; i++)
-        if (r->column[i] == column) return true;
-    return false;
-}
-
 /* A column that has one name as it stands does not answer to another's without "total" or "number of": "gpu" is the
  * device, though "total_gpu" would be its number. */
 static void find_by_names(pace_step_reader *r, const pace_yaml_node *names) {
@@ -52,7 +46,7 @@ static void find_by_names(pace_step_reader *r, const pace_yaml_node *names) {
         r->column[i] = pace_find_column_whole(&r->rows->csv, pace_yaml_get(names, keys[i]));
     for (int i = 0; i < PACE_STEP_COLUMNS; i++) {
         int bare = r->column[i] < 0 ? pace_find_column(&r->rows->csv, pace_yaml_get(names, keys[i])) : -1;
-        if (bare >= 0 && !is_taken(r, bare)) r->column[i] = bare;
+        if (bare >= 0 && !pace_step_column_read(r, bare)) r->column[i] = bare;
     }
 }
 

@@ -200,20 +200,12 @@ static pace_status open_table(pace_csv *out, const pace_case *one, const char *p
     return status;
 }
 
-static pace_status read_as_is(const char *path, pace_status (*read)(void *context, pace_input *input), void *context) {
-    pace_input *input;
-    PACE_TRY(pace_input_open(&input, path));
-    pace_status status = read(context, input);
-    pace_input_free(input);
-    return status;
-}
-
 pace_status pace_case_table_read(const pace_case *one, const char *path,
                                  pace_status (*read)(void *context, pace_input *input), void *context) {
     letters text = {0};
     pace_csv csv;
     if (!one->over && !one->rows && !one->columns && !one->group && one->every <= 1)
-        return read_as_is(path, read, context);
+        return pace_input_read_file(context, path, read);
     PACE_TRY(open_table(&csv, one, path));
     pace_status status = make(&text, one, &csv);
     if (status == PACE_OK) status = read_made(&text, path, read, context);

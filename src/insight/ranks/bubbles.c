@@ -72,10 +72,6 @@ typedef struct {
     int64_t cause_ns[PACE_RESOURCES];
 } pair;
 
-static bool same_pair(const pace_p2p_message *a, const pace_p2p_message *b) {
-    return a->number[0] == b->number[0] && a->number[1] == b->number[1] && strcmp(a->group, b->group) == 0;
-}
-
 static void count_message(pair *p, const pace_analysis *analysis, const pace_p2p_message *m) {
     p->count++;
     p->matched += m->matched;
@@ -128,7 +124,7 @@ pace_status pace_message_pairs_of(pace_message_pairs *out, const pace_analysis *
     pace_status status = PACE_OK;
     for (size_t i = 0; i < m->items.count && status == PACE_OK;) {
         pair p = {.first = &m->items.items[i]};
-        for (; i < m->items.count && same_pair(p.first, &m->items.items[i]); i++)
+        for (; i < m->items.count && pace_p2p_same_pair(p.first, &m->items.items[i]); i++)
             count_message(&p, analysis, &m->items.items[i]);
         status = PACE_PUSH(&rows, row_of(&p, analysis));
     }

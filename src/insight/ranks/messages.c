@@ -11,6 +11,10 @@ static const pace_work_item *item_at(pace_rank *const *ranks, const pace_p2p_mes
     return &ranks[message->rank[side]]->work.items.items[message->item[side]];
 }
 
+bool pace_p2p_same_pair(const pace_p2p_message *a, const pace_p2p_message *b) {
+    return a->number[0] == b->number[0] && a->number[1] == b->number[1] && strcmp(a->group, b->group) == 0;
+}
+
 /* --- matching --------------------------------------------------------------------------------------------------- */
 
 typedef struct {

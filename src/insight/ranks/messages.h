@@ -40,6 +40,9 @@ typedef struct {
     const char *cause; /* what the late side did meanwhile for the longest time: a resource; NULL = no wait */
 } pace_p2p_message;
 
+/** Whether two messages go from one rank to one other, in one group. */
+bool pace_p2p_same_pair(const pace_p2p_message *a, const pace_p2p_message *b);
+
 typedef struct {
     PACE_VEC(pace_p2p_message) items; /* by sender, receiver, group and order */
     size_t unmatched;                 /* sides whose peer's trace is here but holds no such message */

@@ -51,17 +51,6 @@ static const char *collective_of(const pace_step *step, uint32_t task) {
     return *found ? found : "sendrecv";
 }
 
-static double bytes_of_dtype(const char *dtype) {
-    static const struct {
-        const char *text;
-        int bytes;
-    } types[] = {{"Float8", 1}, {"BFloat16", 2}, {"Half", 2}, {"Float", 4}, {"Double", 8}, {"Long", 8},
-                 {"Short", 2},  {"Int", 4},      {"Byte", 1}, {"Char", 1},  {"Bool", 1},   {"ComplexFloat", 8}};
-    for (size_t i = 0; i < PACE_COUNT(types); i++)
-        if (pace_starts(dtype, types[i].text)) return types[i].bytes;
-    return 0;
-}
-
 /* The bytes of the first tensor among the arguments of the operators around the call. */
 static double bytes_from_shapes(const pace_graph_builder *b, uint32_t task) {
     const pace_step *step = b->step;
@@ -88,7 +77,7 @@ static pace_status set_exchange(pace_graph_builder *b, uint32_t number) {
         const char *said = pace_collective_in(pace_names_text(&step->names, info->collective));
         if (*said) collective = said;
         exchange.group_size = info->group_size;
-        exchange.bytes = (double)info->in_elements * bytes_of_dtype(pace_names_text(&step->names, info->dtype));
+        exchange.bytes = (double)info->in_elements * pace_torch_dtype_bytes(pace_names_text(&step->names, info->dtype));
         PACE_TRY(pace_graph_rename(&exchange.group, b, info->group));
     }
     if (!(exchange.bytes > 0)) exchange.bytes = bytes_from_shapes(b, task);

@@ -27,6 +27,8 @@
 
 static pace_kernel_classes *classes;
 static pace_rank rank;
+static pace_rank *ranks[] = {&rank};
+static const pace_analysis alone = {.ranks = {ranks, 1, 1}};
 
 static void read_trace(const char *events) {
     size_t length = strlen(events);
@@ -169,7 +171,7 @@ TEST(test_late_call) {
 static pace_critical path_of(const char *events) {
     pace_critical critical;
     read_trace(events);
-    assert_int_equal(pace_critical_find(&critical, &rank), PACE_OK);
+    assert_int_equal(pace_critical_find_across(&critical, &alone, &rank), PACE_OK);
     assert_int_equal(critical.worst_error_ns, 0);
     pace_critical_free(&critical);
     pace_rank_free(&rank);
@@ -201,7 +203,7 @@ TEST(test_copy_inside_its_call) {
         pace_critical critical;
         int64_t all = 111112000;
         rank.work.window.first_ns = 0; /* the whole trace from the host's first work */
-        assert_int_equal(pace_critical_find(&critical, &rank), PACE_OK);
+        assert_int_equal(pace_critical_find_across(&critical, &alone, &rank), PACE_OK);
         assert_int_equal(critical.worst_error_ns, 0);
         assert_int_equal(critical.to_ns - critical.from_ns, all);
         assert_in_range(critical.by_resource_ns[PACE_ADVICE_HOST], all * 90 / 100, all * 92 / 100);
