@@ -2,7 +2,6 @@
 #pragma once
 
 #include "backend.h"
-#include "base/status.h"
 
 enum { PACE_BACKENDS_MOST = 8 };
 

@@ -6,7 +6,6 @@
 #include "paceline/paceline.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum { CLI_DONE = 0, CLI_NO = 1, CLI_USAGE = 2, CLI_INPUT = 3, CLI_MISSING = 4, CLI_MEMORY = 5, CLI_READER_GONE = 141 };
 

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "base/scratch.h"
-#include "base/status.h"
 #include "paceline/calibrate.h"
 #include "paceline/train.h"
 

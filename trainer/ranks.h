@@ -5,7 +5,6 @@
 #include "patient.h"
 #include "exchangers.h"
 #include "trained_network.h"
-#include "paceline/train.h"
 #include "step_record.h"
 
 typedef struct {

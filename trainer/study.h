@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/status.h"
-#include "paceline/train.h"
 
 /** Answers a question of train that names a study. Errors: PACE_E_USAGE for an unknown study, PACE_E_MISSING where the
  * program cannot be found, and what its first run failed with when all did. */

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "forecast/forecast_data.h"
-#include "insight/rank.h"
 
 /** Lets the host pause for as long before its first operator, and the rank begin as much earlier. `mark` is the first
  * step's; NULL = none is annotated: nothing changes. */

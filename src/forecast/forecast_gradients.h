@@ -6,7 +6,6 @@
 #pragma once
 
 #include "forecast/forecast_price.h"
-#include "schedule/gradients.h"
 
 /** Sets what the exchanges of a rank take in `launch_ns`, given the step walked without them. `*out` says how it was.
  */

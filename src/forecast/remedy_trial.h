@@ -3,7 +3,6 @@
  */
 #pragma once
 
-#include "forecast/forecast.h"
 #include "forecast/remedy.h"
 
 /* What came of a row of the catalogue. */

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "forecast/forecast_price.h"
-#include "schedule/walk.h"
 
 /** Every launch of the originals is part of exactly one, which does its parts' arithmetic, as much more as samples or
  * tables were added; no amount is below 0, and nothing that moved bytes moves none. */

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "model/layer.h"
-#include "model/lower_ops.h"
 
 /* layer_shapes.c */
 pace_layer_infer pace_infer_same, pace_infer_convolution, pace_infer_pool, pace_infer_adaptive_pool, pace_infer_flatten,

@@ -2,7 +2,6 @@
  * flows*.c. */
 #pragma once
 
-#include "exchange/rates.h"
 #include "schedule/flows_state.h"
 
 typedef struct {

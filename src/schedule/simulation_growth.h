@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "base/status.h"
 #include "exchange/algorithms.h"
 
 enum { PACE_GROWTH_POINTS = 8, PACE_GROWTH_FEWEST = 3 };

@@ -3,7 +3,6 @@
 
 #include "base/texts.h"
 #include "ask/engine_options.h"
-#include "forecast/forecast.h"
 
 typedef struct {
     PACE_VEC(pace_scenario) items; /* the first is the step as it is */

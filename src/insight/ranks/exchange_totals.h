@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include "exchange/collective.h"
 #include "insight/ranks/link_machine.h"
 
 typedef struct {

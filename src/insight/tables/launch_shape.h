@@ -1,7 +1,6 @@
 /* How a kernel was launched, from the text that the step keeps of it. */
 #pragma once
 
-#include "step/step.h"
 
 typedef struct {
     double grid[3], block[3]; /* 0 = unknown */

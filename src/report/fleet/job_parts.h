@@ -1,9 +1,7 @@
 /* What the reports of one job, of rows of jobs and of a fleet share. Private to report/. */
 #pragma once
 
-#include "ask/fleet/job_assume.h"
 #include "fleet/job_fit.h"
-#include "fleet/rate_text.h"
 #include "report/report.h"
 
 /** What was assumed: machine, overlap, contention, and a table of the figures with source and confidence. */
