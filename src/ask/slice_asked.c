@@ -267,7 +267,7 @@ static bool same_file(const char *a, const char *b) {
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_ino == other.st_ino && one.st_dev == other.st_dev;
 }
 
-static pace_status check_output(const pace_paths *paths, const char *output) {
+static pace_status check_output(const pace_texts *paths, const char *output) {
     for (size_t i = 0; i < paths->count; i++)
         if (same_file(paths->items[i], output))
             return pace_fail(PACE_E_USAGE, "output: %s is an input: expected another file to write to", output);
@@ -289,7 +289,7 @@ static char *free_output(const pace_slices *slices, char *output) {
     return numbered;
 }
 
-static pace_status name_output(pace_slices *slices, pace_slice_done *done, const pace_paths *paths,
+static pace_status name_output(pace_slices *slices, pace_slice_done *done, const pace_texts *paths,
                                const pace_slice_options *options, size_t place) {
     bool several = paths->count > 1 && !(options->ranks && !strchr(options->ranks, ','));
     char *output = output_of(options->output, several, done->rank >= 0 ? done->rank : (int64_t)place);
@@ -301,7 +301,7 @@ static pace_status name_output(pace_slices *slices, pace_slice_done *done, const
     return status;
 }
 
-static pace_status write_file(pace_slices *slices, cutter *c, const pace_paths *paths, size_t place, size_t first,
+static pace_status write_file(pace_slices *slices, cutter *c, const pace_texts *paths, size_t place, size_t first,
                               size_t count) {
     pace_slice_done done = {.path = pace_copy_text(paths->items[place], strlen(paths->items[place])),
                             .rank = c->look.step.rank};
@@ -339,7 +339,7 @@ static pace_status find_marks(cutter *c, const char *path) {
 }
 
 /* Of several files some may lack the steps: other cycles of the profiler. */
-static pace_status slice_steps(pace_slices *slices, cutter *c, const pace_paths *paths, size_t place) {
+static pace_status slice_steps(pace_slices *slices, cutter *c, const pace_texts *paths, size_t place) {
     size_t first, count;
     PACE_TRY(find_marks(c, paths->items[place]));
     pace_status status =
@@ -352,7 +352,7 @@ static pace_status slice_steps(pace_slices *slices, cutter *c, const pace_paths 
     return PACE_OK;
 }
 
-static pace_status slice_file(pace_slices *slices, cutter *c, const pace_paths *paths, size_t place) {
+static pace_status slice_file(pace_slices *slices, cutter *c, const pace_texts *paths, size_t place) {
     const pace_slice_options *options = c->options;
     PACE_TRY(look_at(&c->look, paths->items[place], options));
     if (options->ranks && !list_has(options->ranks, c->look.step.rank)) {
@@ -396,7 +396,7 @@ static pace_status fail_ranks(const pace_slices *slices, const char *asked) {
                      *have ? have : "none is named", asked);
 }
 
-static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *paths) {
+static pace_status slice_all(pace_slices *slices, cutter *c, const pace_texts *paths) {
     for (size_t i = 0; i < paths->count; i++) {
         PACE_TRY(open_look(&c->look, c->options, c->words));
         pace_status status = slice_file(slices, c, paths, i);
@@ -413,7 +413,7 @@ static pace_status slice_all(pace_slices *slices, cutter *c, const pace_paths *p
 pace_status pace_slices_write(pace_slices *out, const char *const *inputs, size_t count,
                               const pace_slice_options *options) {
     pace_slices slices = {0};
-    pace_paths paths = {0};
+    pace_texts paths = {0};
     pace_kernel_classes *classes = NULL;
     pace_stage_words *words = NULL;
     pace_anonymizer anonymizer;
@@ -427,7 +427,7 @@ pace_status pace_slices_write(pace_slices *out, const char *const *inputs, size_
         status = pace_anonymizer_open(&anonymizer, options->context->catalog, classes);
     if (status == PACE_OK) status = pace_paths_find(&paths, &slices.warnings, inputs, count);
     if (status == PACE_OK) status = slice_all(&slices, &c, &paths);
-    pace_paths_free(&paths);
+    pace_texts_free(&paths);
     pace_kernel_classes_free(classes);
     pace_stage_words_free(words);
     return PACE_GIVE(out, slices, status, pace_slices_free(&slices));

@@ -159,7 +159,7 @@ static pace_status check_ranks(pace_analysis *analysis) {
     return PACE_OK;
 }
 
-static pace_status load_ranks(pace_analysis *analysis, pace_readings *readings, const pace_paths *paths,
+static pace_status load_ranks(pace_analysis *analysis, pace_readings *readings, const pace_texts *paths,
                               const pace_analyze_options *options) {
     for (size_t i = 0; i < paths->count; i++) {
         pace_status status = load_file(analysis, &readings->items[i], paths->items[i], options);
@@ -428,7 +428,7 @@ static pace_status understand(pace_analysis *analysis, const pace_analyze_option
 pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const char *const *inputs, size_t count,
                                const pace_analyze_options *options) {
     pace_analysis analysis = {0};
-    pace_paths paths = {0};
+    pace_texts paths = {0};
     pace_readings readings = {0};
     pace_status status = pace_device_catalog_load(&analysis.devices, catalog);
     if (status == PACE_OK) status = pace_kernel_classes_load(&analysis.classes, catalog);
@@ -439,7 +439,7 @@ pace_status pace_analysis_load(pace_analysis *out, pace_catalog *catalog, const 
     if (status == PACE_OK && !analysis.elsewhere) status = load_ranks(&analysis, &readings, &paths, options);
     if (status == PACE_OK && !analysis.elsewhere) status = understand(&analysis, options);
     pace_readings_free(&readings);
-    pace_paths_free(&paths);
+    pace_texts_free(&paths);
     return PACE_GIVE(out, analysis, status, pace_analysis_free(&analysis));
 }
 

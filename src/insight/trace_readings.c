@@ -7,7 +7,7 @@
 
 typedef struct {
     pace_readings readings;
-    const pace_paths *paths;
+    const pace_texts *paths;
     const pace_analyze_options *options;
     const pace_processes *processes; /* NULL = this one alone */
 } reader;
@@ -151,7 +151,7 @@ static pace_status read_all(reader *r) {
     return pace_for_each(r->paths->count, read_one, r);
 }
 
-pace_status pace_readings_read(pace_readings *out, const pace_paths *paths, pace_status so_far,
+pace_status pace_readings_read(pace_readings *out, const pace_texts *paths, pace_status so_far,
                                const pace_analyze_options *options) {
     reader r = {.paths = paths, .options = options, .processes = options->processes};
     pace_status status = so_far == PACE_OK ? read_all(&r) : so_far;

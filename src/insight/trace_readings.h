@@ -22,6 +22,6 @@ typedef struct {
 /** Reads all paths, if `so_far` is PACE_OK. Where processes share the work, each reads some, and process 0 has all of
  * them in the end: all of them must call this, also who has failed before. Failures of single files are theirs; what is
  * returned is that of the whole: `so_far`, PACE_E_MEMORY, PACE_E_IO. */
-pace_status pace_readings_read(pace_readings *out, const pace_paths *paths, pace_status so_far,
+pace_status pace_readings_read(pace_readings *out, const pace_texts *paths, pace_status so_far,
                                const pace_analyze_options *options) PACE_MUST_CHECK;
 void pace_readings_free(pace_readings *readings);

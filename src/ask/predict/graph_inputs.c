@@ -76,7 +76,7 @@ static pace_status read_traces(pace_graph_inputs *out, const char *const *inputs
 }
 
 static pace_status read_graphs(pace_graph_inputs *out, const char *const *inputs, size_t count) {
-    pace_paths paths = {0};
+    pace_texts paths = {0};
     pace_status status = pace_paths_find(&paths, &out->warnings, inputs, count);
     for (size_t i = 0; status == PACE_OK && i < paths.count; i++) {
         pace_graph graph;
@@ -88,7 +88,7 @@ static pace_status read_graphs(pace_graph_inputs *out, const char *const *inputs
         if (status == PACE_OK && notes.warning[0])
             status = pace_warn(&out->warnings, notes.code, paths.items[i], "%s", notes.warning);
     }
-    pace_paths_free(&paths);
+    pace_texts_free(&paths);
     return status;
 }
 

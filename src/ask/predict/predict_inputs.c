@@ -84,7 +84,7 @@ static pace_status forecast(pace_predict_inputs *out, pace_catalog *catalog, pac
                      out->paths.items[0]);
 }
 
-static pace_status read_graphs(pace_predict_inputs *out, pace_catalog *catalog, const pace_paths *paths,
+static pace_status read_graphs(pace_predict_inputs *out, pace_catalog *catalog, const pace_texts *paths,
                                const pace_trace_format *format, const pace_device *device) {
     pace_graph *graphs = pace_alloc(paths->count, sizeof *graphs);
     if (!graphs) return PACE_E_MEMORY;
@@ -155,7 +155,7 @@ typedef struct {
 } sorted_paths;
 
 /* A file that cannot be read is a trace here: whoever reads it says why not. */
-static pace_status sort_paths(sorted_paths *out, const pace_paths *paths) {
+static pace_status sort_paths(sorted_paths *out, const pace_texts *paths) {
     *out = (sorted_paths){.traces = pace_alloc(paths->count + 1, sizeof *out->traces), .other = paths->count};
     if (!out->traces) return PACE_E_MEMORY;
     for (size_t i = 0; i < paths->count; i++) {
@@ -177,7 +177,7 @@ static pace_status sort_paths(sorted_paths *out, const pace_paths *paths) {
 }
 
 /* A trace says all that the graph of its run does, and when: of both, in whichever order, the traces are read. */
-static pace_status read_traces_alone(pace_predict_inputs *out, const pace_paths *paths, const sorted_paths *sorted,
+static pace_status read_traces_alone(pace_predict_inputs *out, const pace_texts *paths, const sorted_paths *sorted,
                                      const pace_predict_options *options) {
     const char *other = paths->items[sorted->other];
     PACE_TRY(pace_warn(&out->warnings, PACE_WARN_INPUT_LEFT_OUT, other,
@@ -187,7 +187,7 @@ static pace_status read_traces_alone(pace_predict_inputs *out, const pace_paths 
 
 static pace_status read_files(pace_predict_inputs *out, const char *const *inputs, size_t count,
                               const pace_device *device, const pace_predict_options *options) {
-    pace_paths paths = {0};
+    pace_texts paths = {0};
     sorted_paths sorted = {0};
     pace_status status = pace_paths_expand(&paths, inputs, count);
     if (status == PACE_OK) status = sort_paths(&sorted, &paths);
@@ -197,12 +197,12 @@ static pace_status read_files(pace_predict_inputs *out, const char *const *input
         else status = read_graphs(out, options->context->catalog, &paths, sorted.first, device);
         pace_free(sorted.traces);
     }
-    pace_paths_free(&paths);
+    pace_texts_free(&paths);
     return status;
 }
 
 pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs, size_t count) {
-    pace_paths paths = {0};
+    pace_texts paths = {0};
     sorted_paths sorted = {0};
     bool model;
     *out = false;
@@ -212,7 +212,7 @@ pace_status pace_predict_inputs_have_times(bool *out, const char *const *inputs,
     if (status == PACE_OK) status = sort_paths(&sorted, &paths);
     if (status == PACE_OK) *out = sorted.trace_count > 0;
     if (status == PACE_OK) pace_free(sorted.traces);
-    pace_paths_free(&paths);
+    pace_texts_free(&paths);
     return status;
 }
 

@@ -261,6 +261,6 @@ pace_status pace_replay_ask(pace_replay_asked *out, const char *const *paths, si
 }
 
 void pace_replay_asked_free(pace_replay_asked *asked) {
-    pace_paths_free(&asked->paths);
+    pace_texts_free(&asked->paths);
     PACE_VEC_FREE(&asked->workloads);
 }

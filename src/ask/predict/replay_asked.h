@@ -21,7 +21,7 @@ typedef struct {
 } pace_replayed_workload;
 
 typedef struct {
-    pace_paths paths;
+    pace_texts paths;
     pace_machine machine;
     PACE_VEC(pace_replayed_workload) workloads;
 } pace_replay_asked;

@@ -39,7 +39,7 @@ PACE_TABLE(changes, "changes", "Values that changed, the largest change first", 
            {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(value_row, verdict)});
 
 typedef struct {
-    pace_paths files;
+    pace_texts files;
     pace_warnings warnings;
     const pace_results *results;
     const char *series, *path;
@@ -427,7 +427,7 @@ pace_status pace_history(pace_report **out, size_t *missed, const char *const *p
     pace_status status = read_files(&v, &results, paths, count);
     if (status == PACE_OK) status = pace_report_build(out, "history", "Answers over time", build, &v);
     pace_results_free(&results);
-    pace_paths_free(&v.files);
+    pace_texts_free(&v.files);
     pace_warnings_free(&v.warnings);
     *missed = v.missed;
     return status;

@@ -16,7 +16,7 @@ typedef struct {
     pace_warnings warnings;
 } fitted;
 
-static pace_status learn(fitted *f, const pace_paths *paths, const pace_rows_options *options) {
+static pace_status learn(fitted *f, const pace_texts *paths, const pace_rows_options *options) {
     for (size_t i = 0; i < paths->count; i++) PACE_TRY(pace_row_kind_read_file(f->kind, f->state, paths->items[i]));
     PACE_TRY(pace_unit_doubt_of(&f->unlike, f->kind, f->state, f->tables));
     PACE_TRY(f->kind->learn(f->state, NULL, NULL));
@@ -61,14 +61,14 @@ static pace_status build(pace_report *report, void *context) {
 pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *const *paths, size_t count,
                                   const pace_rows_options *options) {
     fitted f = {.kind = kind, .unlike = 1};
-    pace_paths once = {0};
+    pace_texts once = {0};
     pace_status status = kind->open(&f.state, options);
     if (status == PACE_OK) status = pace_paths_of_tables(&once, &f.warnings, paths, count);
     f.tables = once.count;
     if (status == PACE_OK) status = learn(&f, &once, options);
     if (status == PACE_OK) status = pace_report_build(out, "fit", kind->title ? kind->title : "Fit", build, &f);
     kind->close(f.state);
-    pace_paths_free(&once);
+    pace_texts_free(&once);
     pace_warnings_free(&f.warnings);
     return status;
 }

@@ -253,10 +253,10 @@ TEST(every_trace_becomes_a_graph) {
     snprintf(folders[0], sizeof folders[0], "%s/kineto/*.json.gz", shared);
     snprintf(folders[1], sizeof folders[1], "%s/chakra/dlrm_8xV100_kineto/*.gz", shared);
     snprintf(folders[2], sizeof folders[2], "%s/chakra/*kineto.json.gz", shared);
-    pace_paths paths;
+    pace_texts paths;
     if (pace_paths_expand(&paths, inputs, 3) != PACE_OK) skip();
     for (size_t i = 0; i < paths.count; i++) check_trace(paths.items[i]);
-    pace_paths_free(&paths);
+    pace_texts_free(&paths);
 }
 
 int main(void) { return run_tests_of_file(NULL, NULL); }
