@@ -1,6 +1,7 @@
 #include "ask/rows/scaling_rows.h"
 #include "forecast/scaling.h"
 #include "ask/rows/column_finder.h"
+#include "ask/rows/counted_steps.h"
 #include "ask/rows/wanted_columns.h"
 #include "base/print.h"
 #include "base/yaml_member.h"
@@ -71,7 +72,7 @@ static void rate(double *out, pace_scaling_row *row, const char *what, const cha
     }
 }
 
-/* In samples/s, with steps counted of all workers together. What cannot be is not measured. */
+/* In samples/s, steps taken for those of all workers together; NAN for what cannot be. */
 static double measured_of(const reader *r, const pace_scaling_row *row, const char *text) {
     double value, samples = row->batch * row->workers;
     if (!pace_csv_number(&value, text) || !(value > 0)) return NAN;
@@ -80,29 +81,20 @@ static double measured_of(const reader *r, const pace_scaling_row *row, const ch
     return pace_scaling_rate_can_be(value) ? value : NAN;
 }
 
-static bool same_but_workers(const pace_scaling_row *a, const pace_scaling_row *b) {
-    return strcmp(a->machine, b->machine) == 0 && strcmp(a->device, b->device) == 0 &&
-           strcmp(a->model, b->model) == 0 && strcmp(a->settings, b->settings) == 0 &&
-           strcmp(a->approach, b->approach) == 0 && a->batch == b->batch;
-}
-
-/* A synchronous step takes no less time with more workers of one batch each. A table in which more workers mostly make
- * more steps a second counts each worker's steps. */
-static bool counts_each(const pace_scaling_rows *rows) {
-    enum { LOOKED_AT = 1000 };
-    size_t more = 0, fewer = 0, count = rows->rows.count < LOOKED_AT ? rows->rows.count : LOOKED_AT;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < count; k++) {
-            const pace_scaling_row *few = &rows->rows.items[i], *many = &rows->rows.items[k];
-            if (!(many->workers > few->workers) || !same_but_workers(few, many)) continue;
-            if (many->measured / many->workers > 1.1 * few->measured / few->workers) more++;
-            else fewer++;
-        }
-    return more > fewer;
+/* A row that was not measured gains nothing, as if it took no less time. */
+static double gain(const void *table, size_t from, size_t to) {
+    const pace_scaling_row *rows = table, *few = &rows[from], *many = &rows[to];
+    bool same = strcmp(few->machine, many->machine) == 0 && strcmp(few->device, many->device) == 0 &&
+                strcmp(few->model, many->model) == 0 && strcmp(few->settings, many->settings) == 0 &&
+                strcmp(few->approach, many->approach) == 0 && few->batch == many->batch;
+    if (!same || !(many->workers > few->workers)) return 0;
+    double times = many->measured / many->workers / (few->measured / few->workers);
+    return times > 0 ? times : 1;
 }
 
 static void count_steps(pace_scaling_rows *rows) {
-    rows->steps_of_each = rows->measure == PACE_SCALING_STEPS && counts_each(rows);
+    rows->steps_of_each =
+        rows->measure == PACE_SCALING_STEPS && pace_counts_each_step(rows->rows.count, gain, rows->rows.items);
     for (size_t i = 0; rows->steps_of_each && i < rows->rows.count; i++)
         rows->rows.items[i].measured /= rows->rows.items[i].workers;
 }

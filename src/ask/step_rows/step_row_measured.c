@@ -2,6 +2,7 @@
  * tokens, samples or operations turn into one. */
 #include "ask/rows/column_finder.h"
 #include "ask/rows/column_words.h"
+#include "ask/rows/counted_steps.h"
 #include "ask/step_rows/step_cells.h"
 #include "base/text.h"
 
@@ -256,30 +257,18 @@ static bool counts_steps(const pace_step_row *row) {
     return i >= 0 && rates[i].what == OF_STEPS;
 }
 
-static bool same_but_replicas(const pace_step_row *a, const pace_step_row *b) {
-    return a->model == b->model && a->device == b->device && a->framework == b->framework &&
-           a->config.micro_batch == b->config.micro_batch && a->config.tp == b->config.tp &&
-           a->config.pp == b->config.pp && a->config.global_batch / a->ranks == b->config.global_batch / b->ranks;
-}
-
-/* A synchronous step takes no less time on more devices with one batch each. A table in which they mostly make more
- * steps a second counts each one's, as tables of scaling do (rows/scaling_rows.c). */
-static bool counts_each(const pace_step_rows *rows) {
-    enum { LOOKED_AT = 1000 };
-    size_t more = 0, fewer = 0, count = rows->rows.count < LOOKED_AT ? rows->rows.count : LOOKED_AT;
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < count; k++) {
-            const pace_step_row *few = &rows->rows.items[i], *many = &rows->rows.items[k];
-            if (!counts_steps(few) || !counts_steps(many) || !(many->ranks > few->ranks)) continue;
-            if (!same_but_replicas(few, many)) continue;
-            if (1.1 * many->measured_s < few->measured_s) more++;
-            else fewer++;
-        }
-    return more > fewer;
+static double gain(const void *table, size_t from, size_t to) {
+    const pace_step_row *rows = table, *few = &rows[from], *many = &rows[to];
+    bool same = few->model == many->model && few->device == many->device && few->framework == many->framework &&
+                few->config.micro_batch == many->config.micro_batch && few->config.tp == many->config.tp &&
+                few->config.pp == many->config.pp &&
+                few->config.global_batch / few->ranks == many->config.global_batch / many->ranks;
+    if (!same || !counts_steps(few) || !counts_steps(many) || !(many->ranks > few->ranks)) return 0;
+    return few->measured_s / many->measured_s;
 }
 
 void pace_step_rows_count_steps(pace_step_rows *rows) {
-    if (!counts_each(rows)) return;
+    if (!pace_counts_each_step(rows->rows.count, gain, rows->rows.items)) return;
     PACE_ITEMS (pace_step_row, row, &rows->rows) {
         int i = row->model && row->unit_s == 0 ? rate_of(row->unit) : -1;
         if (i < 0 || rates[i].what != OF_STEPS) continue;
