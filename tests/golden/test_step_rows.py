@@ -304,7 +304,7 @@ def test_one_batch():
     for model, device in (("resnet50", "v100-sxm2-16"), ("gpt2", "h100-80-sxm"), ("bert_large", "a100-40-sxm")):
         row = ask(f"device,model,framework,precision,recompute\n{device},{model},pytorch,fp16,none\n")[0]
         words = ("predict", model, "--on", device, "--set", "precision=fp16", "--set", "recompute=none", "--format", "json")
-        batch = re.search(r"micro-batch (\d+) \(assumed", " ".join(json.loads(run(*words).stdout)["notes"]))
+        batch = re.search(r"Nobody said a batch: micro-batch (\d+) is the largest", " ".join(json.loads(run(*words).stdout)["summary"]))
         assert f"assumed micro_batch {batch[1]} (the largest power of two that fits)" in row["status"], (row, batch)
 
 
