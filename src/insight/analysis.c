@@ -179,13 +179,22 @@ static pace_status load_ranks(pace_analysis *analysis, pace_readings *readings, 
     return PACE_OK;
 }
 
+typedef struct {
+    const pace_analysis *analysis;
+    pace_message_sides *sides;
+} wanted_sides;
+
+static pace_status find_sides(void *context, size_t worker, size_t rank) {
+    const wanted_sides *wanted = context;
+    (void)worker;
+    return pace_message_sides_find(&wanted->sides[rank], wanted->analysis->ranks.items[rank]);
+}
+
 static pace_status match_messages(pace_analysis *analysis) {
     size_t count = analysis->ranks.count;
     pace_message_sides *sides = pace_alloc(count, sizeof *sides);
     if (!sides) return PACE_E_MEMORY;
-    pace_status status = PACE_OK;
-    for (size_t r = 0; status == PACE_OK && r < count; r++)
-        status = pace_message_sides_find(&sides[r], analysis->ranks.items[r]);
+    pace_status status = pace_for_each(count, find_sides, &(wanted_sides){analysis, sides});
     if (status == PACE_OK) status = pace_messages_match(&analysis->messages, analysis->ranks.items, sides, count);
     for (size_t r = 0; r < count; r++) PACE_VEC_FREE(&sides[r]);
     pace_free(sides);

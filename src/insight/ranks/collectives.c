@@ -165,9 +165,17 @@ static void leave_out_silent_devices(matcher *m) {
         if (m->ranks[r]->trace && m->lists[r].items.count == 0) m->member[r] = false;
 }
 
+/* No rank of the group but `own` is here: what a predicted stage exchanges with ranks that it stands for. */
+static bool is_alone(const matcher *m, size_t own) {
+    for (size_t r = 0; r < m->rank_count; r++)
+        if (m->member[r] && r != own) return false;
+    return true;
+}
+
 static pace_status match_all(matcher *m) {
     for (size_t own = 0; own < m->rank_count; own++) {
         const char *before = NULL; /* the group of the item before: most are of few groups */
+        bool alone = false;
         for (size_t r = 0; r < m->rank_count; r++) m->lists[r].first = 0;
         for (size_t i = 0; i < m->lists[own].items.count; i++) {
             uint32_t item = m->lists[own].items.items[i];
@@ -175,7 +183,9 @@ static pace_status match_all(matcher *m) {
             const char *group = pace_item_members(m->ranks[own], item);
             if (group != before) find_members(m->member, group, m->ranks, m->rank_count);
             if (group != before) leave_out_silent_devices(m);
+            if (group != before) alone = is_alone(m, own);
             before = group;
+            if (alone) continue;
             size_t lowest = 0;
             while (lowest < own && !m->member[lowest]) lowest++;
             if (lowest == own)
