@@ -28,6 +28,13 @@ pace_json_token pace_json_each_member(pace_json *json, pace_json_member_fn read,
     return token;
 }
 
+pace_json_token pace_json_document(pace_json *json, pace_json_member_fn read, void *context) {
+    pace_json_token token = pace_json_next(json);
+    if (token != PACE_JSON_OBJECT) return token;
+    token = pace_json_each_member(json, read, context);
+    return pace_json_failed(token) ? token : pace_json_next(json);
+}
+
 pace_json_token pace_json_each_object(pace_json *json, pace_json_object_fn read, void *context) {
     for (;;) {
         pace_json_token token = pace_json_next(json);

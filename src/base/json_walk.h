@@ -25,6 +25,9 @@ pace_json_token pace_json_next_member(pace_json *json, char key[PACE_JSON_KEY_TE
  */
 pace_json_token pace_json_each_member(pace_json *json, pace_json_member_fn read, void *context);
 
+/** Reads a document that is one object, to its end. Returns as above, or its first token where it is none. */
+pace_json_token pace_json_document(pace_json *json, pace_json_member_fn read, void *context);
+
 /** Behind a list's bracket: reads every object and leaves out what is none. Returns as above. */
 pace_json_token pace_json_each_object(pace_json *json, pace_json_object_fn read, void *context);
 

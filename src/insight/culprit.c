@@ -50,21 +50,14 @@ uint32_t pace_task_at(const pace_step *step, const pace_lane *lane, int64_t at_n
     return task;
 }
 
-/* The range that c10d opens around an exchange says no more than the exchange. */
-static bool names_an_exchange(const char *name) {
-    static const char *const libraries[] = {"nccl:", "xccl:", "gloo:", "mpi:", "ucc:"};
-    for (size_t i = 0; i < PACE_COUNT(libraries); i++)
-        if (pace_starts(name, libraries[i])) return true;
-    return false;
-}
-
 /* Whether a host task says by itself where time goes. */
 static bool is_place(const pace_step *step, uint32_t task) {
     const char *name = pace_step_name(step, task);
     bool python = step->kind[task] == PACE_TASK_PYTHON;
     if (python && (pace_starts(name, "nn.Module") || is_own_frame(name))) return true;
     bool annotation = step->kind[task] == PACE_TASK_ANNOTATION || pace_name_is_label(name);
-    return annotation && step->kind[task] <= PACE_TASK_ANNOTATION && !names_an_exchange(name);
+    /* the range that c10d opens around an exchange says no more than the exchange */
+    return annotation && step->kind[task] <= PACE_TASK_ANNOTATION && !pace_name_library(name);
 }
 
 /* A library's frame, where nothing of the user's tells: PyTorch's, or that of a queue that other threads fill. */
@@ -95,7 +88,7 @@ static const char *name_or_none(const pace_step *step, uint32_t task) {
 /* The module that device work is for, or else where it was launched. */
 static const char *place_of_device_work(const pace_step *step, uint32_t task) {
     uint32_t module = pace_module_of(step, task), cause = pace_task_made_for(step, task);
-    if (module != PACE_NO_TASK && !names_an_exchange(pace_step_name(step, module))) return pace_step_name(step, module);
+    if (module != PACE_NO_TASK && !pace_name_library(pace_step_name(step, module))) return pace_step_name(step, module);
     return cause == PACE_NO_TASK ? NULL : pace_host_place(step, cause);
 }
 

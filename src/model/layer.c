@@ -62,8 +62,6 @@ bool pace_layer_rule_lists(const pace_layer_rule *rule, pace_layer_option option
     return rule->lists_rows && option == PACE_OPTION_ROWS;
 }
 
-bool pace_layer_rule_takes_shard(const pace_layer_rule *rule) { return rule->kind == PACE_LAYER_LINEAR; }
-
 pace_layer pace_layer_make(const pace_layer_rule *rule) {
     pace_layer layer = {.rule = rule,
                         .kind = (uint8_t)rule->kind,

@@ -14,7 +14,6 @@ pace_layer_option pace_layer_rule_main(const pace_layer_rule *rule);
 bool pace_layer_option_is_pair(pace_layer_option option);
 /** Whether the option may be given as a list of a number for each table. */
 bool pace_layer_rule_lists(const pace_layer_rule *rule, pace_layer_option option);
-bool pace_layer_rule_takes_shard(const pace_layer_rule *rule);
 
 /** A layer of the kind with its default options; options that must be given are NAN. */
 pace_layer pace_layer_make(const pace_layer_rule *rule);

@@ -229,7 +229,7 @@ static pace_status read_shard(pace_layer *layer, const model_reader *reader, con
     const char *text = pace_yaml_text(item->shard);
     if (!item->shard) return PACE_OK;
     bool column = text && strcmp(text, "column") == 0, row = text && strcmp(text, "row") == 0;
-    if (!pace_layer_rule_takes_shard(rule) || (!column && !row))
+    if (rule->kind != PACE_LAYER_LINEAR || (!column && !row))
         return fail_at(reader, item->shard, "expected \"column\" or \"row\" of a linear layer");
     layer->shard = column ? PACE_SHARD_COLUMN : PACE_SHARD_ROW;
     return PACE_OK;

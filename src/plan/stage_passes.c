@@ -12,7 +12,7 @@ double pace_passes_s(const pace_passes *w) {
     return sum;
 }
 
-void pace_passes_add(pace_passes *into, const pace_passes *w, double times) {
+static void add_passes(pace_passes *into, const pace_passes *w, double times) {
     into->clocks = pace_clocks_then(into->clocks, pace_clocks_times(w->clocks, times));
     into->compute_s += times * w->compute_s;
     into->host_s += times * w->host_s;
@@ -147,7 +147,7 @@ static pace_passes part_passes(const pace_step_plan *plan, const pace_step_facto
         }
         if (backward && pace_config_trains_all(&plan->config))
             one.weights_s = weights_s(f, &part->pass[pass]) + packed_s(plan, f, &of);
-        pace_passes_add(&w, &one, 1);
+        add_passes(&w, &one, 1);
     }
     return w;
 }
@@ -160,8 +160,8 @@ pace_model_passes pace_model_passes_of(const pace_step_plan *plan, const pace_st
         const pace_slot_part *part = &plan->slots->parts[i];
         w.part[i] = part_passes(plan, f, part, from, to);
         if (part->part.place == PACE_PART_LAYER)
-            pace_passes_add(&w.layer, &w.part[i], part->part.turns / plan->slots->layers);
-        else pace_passes_add(part->part.place == PACE_PART_TAIL ? &w.tail : &w.head, &w.part[i], 1);
+            add_passes(&w.layer, &w.part[i], part->part.turns / plan->slots->layers);
+        else add_passes(part->part.place == PACE_PART_TAIL ? &w.tail : &w.head, &w.part[i], 1);
     }
     return w;
 }
@@ -331,10 +331,10 @@ static bool is_tail_of(const pace_step_plan *plan, const pace_model_part *tail, 
 static void add_ends(pace_passes *sum, const pace_step_plan *plan, const pace_model_passes *w, double stage,
                      double part) {
     pace_clocks body = sum->clocks, head = {0}, tail = {0};
-    if (part < 0 ? stage == 0 : part == 0) pace_passes_add(sum, &w->head, 1), head = w->head.clocks;
+    if (part < 0 ? stage == 0 : part == 0) add_passes(sum, &w->head, 1), head = w->head.clocks;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         if (!is_tail_of(plan, &plan->slots->parts[i].part, stage, part)) continue;
-        pace_passes_add(sum, &w->part[i], 1);
+        add_passes(sum, &w->part[i], 1);
         tail = pace_clocks_then(tail, w->part[i].clocks);
     }
     sum->clocks = pace_clocks_then(pace_clocks_then(w->back ? tail : head, body), w->back ? head : tail);
@@ -357,7 +357,7 @@ static pace_passes passes_of_part(const pace_step_plan *plan, const pace_step_fa
                                   double part, double first, double layers) {
     pace_passes sum = {0};
     for (double i = first; i < first + layers && i < plan->slots->turns; i++)
-        pace_passes_add(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
+        add_passes(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
     add_ends(&sum, plan, w, 0, part);
     wait_for_copies(&sum, plan, w, first, layers);
     add_graphs(&sum, plan, f, w);
@@ -366,7 +366,7 @@ static pace_passes passes_of_part(const pace_step_plan *plan, const pace_step_fa
 
 static void add_chunk(pace_passes *sum, const pace_passes *chunk, bool back) {
     const pace_clocks before = sum->clocks;
-    pace_passes_add(sum, chunk, 1);
+    add_passes(sum, chunk, 1);
     sum->clocks = back ? pace_clocks_then(chunk->clocks, before) : pace_clocks_then(before, chunk->clocks);
 }
 
@@ -401,7 +401,7 @@ static pace_passes chunk_passes(const pace_step_plan *plan, const pace_step_fact
 /* As many layers of all kinds as the stage has. */
 static pace_passes mean_passes(const pace_step_plan *plan, const pace_model_passes *w, double stage) {
     pace_passes sum = {0};
-    pace_passes_add(&sum, &w->layer, pace_step_layers_of(plan, stage));
+    add_passes(&sum, &w->layer, pace_step_layers_of(plan, stage));
     add_ends(&sum, plan, w, stage, -1);
     wait_for_mean_copies(&sum, plan, w);
     return sum;
@@ -416,7 +416,7 @@ pace_passes pace_chunk_passes_of(const pace_step_plan *plan, const pace_step_fac
                                  double stage, double chunk) {
     if (has_layers(plan)) return chunk_passes(plan, f, w, stage, chunk);
     pace_passes all = mean_passes(plan, w, stage), each = {0};
-    pace_passes_add(&each, &all, 1 / plan->config.vpp);
+    add_passes(&each, &all, 1 / plan->config.vpp);
     return each;
 }
 

@@ -34,7 +34,6 @@ typedef struct {
 } pace_passes;
 
 double pace_passes_s(const pace_passes *passes);
-void pace_passes_add(pace_passes *into, const pace_passes *passes, double times);
 
 /* What of an exchange is left when a share of it may hide behind work. */
 static inline double pace_exchange_left_s(double exchange_s, double overlap, double hidden, double cover_s) {

@@ -293,8 +293,8 @@ double pace_gradients_most(const pace_approach *approach, const pace_machine *ma
     return of_node + sqrt(left) * pace_expected_most(nodes);
 }
 
-double pace_gradients_skew_s(const pace_approach *approach, const pace_machine *machine, int near, int nodes,
-                             double step_s) {
+/* What the slowest of so many ranks takes longer than one alone, whose step is `step_s`. */
+static double skew_s(const pace_approach *approach, const pace_machine *machine, int near, int nodes, double step_s) {
     return approach->skew * pace_gradients_most(approach, machine, near, nodes) * step_s;
 }
 
@@ -306,7 +306,7 @@ double pace_gradients_skew_among(double *jitter, const pace_approach *approach, 
     if (!known) place = alone;
     double even = sqrt(1 - approach->skew_anew * (1 - 1 / fmax(1, ranks->rounds)));
     *jitter = even * approach->skew * (place.nodes > 1 ? 1 : inside_of(approach, ranks->machine));
-    return even * pace_gradients_skew_s(approach, ranks->machine, place.ranks_per_node, place.nodes, step_s);
+    return even * skew_s(approach, ranks->machine, place.ranks_per_node, place.nodes, step_s);
 }
 
 static pace_status answer(pace_gradient_times *out, question *q) {
@@ -322,7 +322,7 @@ static pace_status answer(pace_gradient_times *out, question *q) {
         else if (approach->family == PACE_APPROACH_DEVICE) PACE_TRY(run_device(&times, q));
         else PACE_TRY(run_buffers(&times, q));
     }
-    times.skew_s = pace_gradients_skew_s(approach, m, near, nodes, pace_gradient_profile_step_s(profile));
+    times.skew_s = skew_s(approach, m, near, nodes, pace_gradient_profile_step_s(profile));
     if (times.exposed_s < times.skew_s) times.bottleneck = "slowest worker";
     if (fmax(times.exposed_s, times.skew_s) < 0.01 * pace_gradient_profile_step_s(profile))
         times.bottleneck = "compute";

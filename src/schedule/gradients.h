@@ -67,10 +67,6 @@ double pace_expected_most(int count);
  * differs among workers of a node and what differs among nodes are normal each. */
 double pace_gradients_most(const pace_approach *approach, const pace_machine *machine, int near, int nodes);
 
-/** What the slowest of so many ranks takes longer than one alone, whose step is `step_s`. */
-double pace_gradients_skew_s(const pace_approach *approach, const pace_machine *machine, int near, int nodes,
-                             double step_s);
-
 /* Ranks that wait for each other. */
 typedef struct {
     const pace_machine *machine; /* NULL = not known: each has a node of its own */

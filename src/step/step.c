@@ -99,6 +99,13 @@ bool pace_name_wraps_compiled(const char *name) {
     return false;
 }
 
+size_t pace_name_library(const char *name) {
+    static const char *const libraries[] = {"nccl:", "rccl:", "gloo:", "mpi:", "xccl:", "ucc:"};
+    for (size_t i = 0; i < PACE_COUNT(libraries); i++)
+        if (name[0] == libraries[i][0] && pace_starts(name, libraries[i])) return strlen(libraries[i]);
+    return 0;
+}
+
 uint32_t pace_lane_first_from(const pace_step *step, const pace_lane *lane, int64_t at_ns) {
     uint32_t low = lane->first;
     PACE_SEARCH(low, lane->first + lane->count, middle, step->start_ns[middle] < at_ns);

@@ -353,6 +353,9 @@ pace_status pace_step_note_mark(pace_step *step, pace_name name) PACE_MUST_CHECK
 /** Whether a name is a label that traces before PyTorch 1.12 record as an operator: it heads operators, it is none. */
 bool pace_name_is_label(const char *name);
 
+/** How long the library's name is with which the range of an exchange begins: 5 of "nccl:all_reduce"; 0 = of none. */
+size_t pace_name_library(const char *name);
+
 /** Whether a name is what a compiler puts between modules and operators: eager steps have nothing like it. */
 bool pace_name_wraps_compiled(const char *name);
 

@@ -3,16 +3,13 @@
 
 #include <stddef.h>
 
-static pace_status grow_column(void *column, size_t capacity, size_t need, size_t size) {
-    return pace_grow(column, &capacity, need, size);
-}
-
 pace_status pace_step_reserve(pace_step *step, size_t need) {
     if (need <= step->capacity) return PACE_OK;
     for (size_t i = 0; i < pace_step_column_count; i++) {
         const pace_step_part *part = &pace_step_parts[i];
         bool none = part->items == offsetof(pace_step, stage_given) && !step->stage_given;
-        if (!none) PACE_TRY(grow_column((char *)step + part->items, step->capacity, need, part->size));
+        size_t capacity = step->capacity;
+        if (!none) PACE_TRY(pace_grow((char *)step + part->items, &capacity, need, part->size));
     }
     step->capacity = need;
     return PACE_OK;

@@ -7,22 +7,16 @@
 #include <stdio.h>
 
 typedef struct {
-    char *name;
-    uint64_t bytes;
-} file;
-
-typedef struct {
     const pace_rows_options *options;
     pace_host_samples samples;
-    PACE_VEC(file) files;
+    pace_row_files files;
     pace_transfer_score scores[PACE_OVERHEAD_TYPES];
 } overheads;
 
 static void close_overheads(void *state) {
     overheads *o = state;
     if (!o) return;
-    for (size_t i = 0; i < o->files.count; i++) pace_free(o->files.items[i].name);
-    PACE_VEC_FREE(&o->files);
+    pace_row_files_free(&o->files);
     pace_host_samples_free(&o->samples);
     pace_free(o);
 }
@@ -36,17 +30,12 @@ static pace_status open_overheads(void **state, const pace_rows_options *options
 
 static pace_status read_table(void *state, pace_input *input) {
     overheads *o = state;
-    const char *name = pace_input_name(input);
     PACE_TRY(pace_overhead_rows_read(&o->samples, o->options->context->catalog, input));
-    file one = {pace_copy_text(name, strlen(name)), pace_input_stored_bytes(input)};
-    pace_status status = one.name ? PACE_PUSH(&o->files, one) : PACE_E_MEMORY;
-    if (status != PACE_OK) pace_free(one.name);
-    return status;
+    return pace_row_files_add(&o->files, input);
 }
 
 static pace_row_table table_of(const void *state, size_t table) {
-    const file *one = &((const overheads *)state)->files.items[table];
-    return (pace_row_table){.name = one->name, .bytes = one->bytes};
+    return ((const overheads *)state)->files.items[table];
 }
 
 static pace_status learn(void *state, pace_row_keep keep, void *context) {

@@ -2,20 +2,17 @@
 #include "ask/rows/profiler_rows.h"
 #include "ask/rows/row_kind.h"
 
-#include <string.h>
-
 typedef struct {
     const pace_rows_options *options;
     pace_profiler_rows rows;
-    PACE_VEC(pace_row_table) files; /* names are owned */
+    pace_row_files files;
     pace_profiler_cost cost;
 } profiles;
 
 static void close_profiles(void *state) {
     profiles *p = state;
     if (!p) return;
-    for (size_t i = 0; i < p->files.count; i++) pace_free((char *)p->files.items[i].name);
-    PACE_VEC_FREE(&p->files);
+    pace_row_files_free(&p->files);
     pace_profiler_rows_free(&p->rows);
     pace_free(p);
 }
@@ -31,12 +28,8 @@ static pace_status open_profiles(void **state, const pace_rows_options *options)
 
 static pace_status read_table(void *state, pace_input *input) {
     profiles *p = state;
-    const char *name = pace_input_name(input);
     PACE_TRY(pace_profiler_rows_read(&p->rows, p->options->context->catalog, input));
-    pace_row_table one = {.name = pace_copy_text(name, strlen(name)), .bytes = pace_input_stored_bytes(input)};
-    pace_status status = one.name ? PACE_PUSH(&p->files, one) : PACE_E_MEMORY;
-    if (status != PACE_OK) pace_free((char *)one.name);
-    return status;
+    return pace_row_files_add(&p->files, input);
 }
 
 static pace_row_table table_of(const void *state, size_t table) {

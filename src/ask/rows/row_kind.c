@@ -27,6 +27,17 @@ pace_status pace_row_kind_read_file(const pace_row_kind *kind, void *state, cons
     return pace_input_read_file(state, path, kind->read);
 }
 
+pace_status pace_row_files_add(pace_row_files *files, pace_input *input) {
+    const char *name = pace_input_name(input);
+    pace_row_table one = {.name = pace_copy_text(name, strlen(name)), .bytes = pace_input_stored_bytes(input)};
+    return one.name ? PACE_KEEP(files, one, pace_free((char *)one.name)) : PACE_E_MEMORY;
+}
+
+void pace_row_files_free(pace_row_files *files) {
+    PACE_ITEMS (pace_row_table, one, files) pace_free((char *)one->name);
+    PACE_VEC_FREE(files);
+}
+
 enum { HEAD = 1 << 16 };
 
 static const pace_row_kind *firmest(const pace_row_kinds *among, const pace_columns *columns, const pace_csv *csv) {

@@ -47,6 +47,9 @@ typedef struct {
     pace_found_cell cells[PACE_ROW_CELLS]; /* of `columns`; texts are borrowed */
 } pace_row_answer;
 
+/* Files that were read whole, as tables without rows to give back; their names are owned. */
+typedef PACE_VEC(pace_row_table) pace_row_files;
+
 /* Which questions a fit may see; NULL = all. */
 typedef bool (*pace_row_keep)(void *context, size_t table, size_t question);
 
@@ -109,6 +112,10 @@ const pace_row_kind *pace_row_kind_of_file(const pace_row_kinds *kinds, pace_cat
 
 /** Opens and reads the file `path` as the next table of a state. */
 pace_status pace_row_kind_read_file(const pace_row_kind *kind, void *state, const char *path) PACE_MUST_CHECK;
+
+/** Notes a file that was read; frees such a list. */
+pace_status pace_row_files_add(pace_row_files *files, pace_input *input) PACE_MUST_CHECK;
+void pace_row_files_free(pace_row_files *files);
 
 /** The hash of the cells of the columns in `by` ("tp,pp"), its bits spread so that a share or a remainder of groups is
  * even; 53 bits. PACE_E_INPUT for a column that is not there. */

@@ -23,13 +23,8 @@ static saying says_word(const char *word, size_t length) {
 static saying says_title(const char *title) {
     if (strcmp(title, "ncclSend") == 0) return SAYS_SEND;
     if (strcmp(title, "ncclRecv") == 0) return SAYS_RECEIVE;
-    static const char *const libraries[] = {"nccl:", "rccl:", "gloo:", "mpi:", "xccl:", "ucc:"};
-    for (size_t i = 0; i < PACE_COUNT(libraries); i++) {
-        if (*title != *libraries[i]) continue;
-        size_t length = strlen(libraries[i]);
-        if (pace_starts(title, libraries[i])) return says_word(title + length, strcspn(title + length, " "));
-    }
-    return SAYS_NOTHING;
+    size_t length = pace_name_library(title);
+    return length ? says_word(title + length, strcspn(title + length, " ")) : SAYS_NOTHING;
 }
 
 static saying says_task(const pace_step *step, uint32_t task) {

@@ -115,17 +115,11 @@ static void put_groups(pace_node *table, const pace_straggler_job *j) {
     }
 }
 
-typedef struct {
-    const char *node;
-    size_t jobs, slow_jobs;
-    double pace;
-} node_row;
-
 PACE_TABLE_IF_ROWS(nodes, "nodes", "Nodes over all jobs", PACE_FOR_ALL, 32,
-                   {"node", "Node", PACE_SHOW_TEXT, PACE_OF(node_row, node)},
-                   {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(node_row, jobs)},
-                   {"slow_jobs", "Slow in", PACE_SHOW_INT, PACE_OF(node_row, slow_jobs)},
-                   {"pace", "Pace", PACE_SHOW_REAL, PACE_OF(node_row, pace)});
+                   {"node", "Node", PACE_SHOW_TEXT, PACE_OF(pace_straggler_node, name)},
+                   {"jobs", "Jobs", PACE_SHOW_INT, PACE_OF(pace_straggler_node, jobs)},
+                   {"slow_jobs", "Slow in", PACE_SHOW_INT, PACE_OF(pace_straggler_node, slow_jobs)},
+                   {"pace", "Pace", PACE_SHOW_REAL, PACE_OF(pace_straggler_node, pace)});
 
 static void put_node_sentence(pace_node *root, const pace_stragglers_asked *asked) {
     const pace_straggler_node *worst = asked->nodes.count ? &asked->nodes.items[0] : NULL;
@@ -143,8 +137,7 @@ static void put_node_sentence(pace_node *root, const pace_stragglers_asked *aske
 
 static void put_nodes(pace_node *root, const pace_stragglers_asked *asked) {
     pace_node *table = pace_open_table(root, &nodes, 0);
-    PACE_ITEMS (const pace_straggler_node, node, &asked->nodes)
-        pace_table_put(table, &(node_row){node->name, node->jobs, node->slow_jobs, node->pace});
+    PACE_ITEMS (const pace_straggler_node, node, &asked->nodes) pace_table_put(table, node);
 }
 
 typedef struct {
@@ -209,10 +202,6 @@ PACE_TABLE(slowdown, "slowdown", "Slow-down by number of workers", PACE_FOR_ALL,
            {"high_slowdown", "High", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.high)},
            {"measured_slowdown", "Measured", PACE_SHOW_REAL, PACE_OF(slowdown_row, of.measured)});
 
-static void put_slowdown(pace_node *table, const pace_straggler_job *j) {
-    for (size_t i = 0; i < j->sizes; i++) pace_table_put(table, &(slowdown_row){j->name, j->slowdown[i]});
-}
-
 static void put_notes(pace_node *root) {
     pace_node_note(
         root,
@@ -245,7 +234,7 @@ static pace_status describe(pace_report *report, void *context) {
         put_groups(by_group, job);
         put_workers(by_worker, job);
         put_spells(by_spell, job);
-        put_slowdown(by_size, job);
+        for (size_t k = 0; k < job->sizes; k++) pace_table_put(by_size, &(slowdown_row){job->name, job->slowdown[k]});
     }
     put_notes(root);
     return PACE_OK;

@@ -93,10 +93,6 @@ static const char *take_number(pace_job_row *row, pace_job_block *block, int rol
 
 /* ---- rows ---- */
 
-static pace_status reject(pace_job_block *block, const pace_job_reject *fault) {
-    return PACE_PUSH(&block->rejects, *fault);
-}
-
 pace_status pace_job_block_add(pace_job_block *block, const pace_job_limits *limits, pace_job_row *row) {
     char *why = row->fault.why;
     size_t size = sizeof row->fault.why;
@@ -109,7 +105,8 @@ pace_status pace_job_block_add(pace_job_block *block, const pace_job_limits *lim
                  "architecture: expected 1w1g, 1wng, ps_worker, allreduce_local, allreduce_cluster or pearl, found "
                  "\"%.*s\"",
                  (int)(name.length < 40 ? name.length : 40), name.data ? name.data : "");
-    if (*why || !pace_job_check(why, size, limits, architecture, row->values)) return reject(block, &row->fault);
+    if (*why || !pace_job_check(why, size, limits, architecture, row->values))
+        return PACE_PUSH(&block->rejects, row->fault);
     PACE_TRY(PACE_PUSH(&block->id_keys, pace_job_id_key(id.data, id.length)));
     return pace_jobs_add(&block->jobs, id, row->texts[PACE_JOB_USER - PACE_JOB_ID], architecture, row->values,
                          row->fault.line);

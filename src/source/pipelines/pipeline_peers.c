@@ -18,7 +18,8 @@ static int by_place(const pace_pipeline_worker *worker, int64_t stage, int64_t r
     return 0;
 }
 
-int64_t pace_pipeline_rank_at(const pace_pipeline_rows *rows, int64_t stage, int64_t replica, int64_t tensor) {
+/* The rank of a place in the job; PACE_PIPELINE_UNKNOWN when it has no rows. */
+static int64_t rank_at(const pace_pipeline_rows *rows, int64_t stage, int64_t replica, int64_t tensor) {
     if (rows->alone) return stage;
     size_t low = 0;
     PACE_SEARCH(low, rows->workers.count, i, by_place(&rows->workers.items[i], stage, replica, tensor) < 0);
@@ -38,7 +39,7 @@ static bool is_chunk(const pace_pipeline_rows *all, int64_t chunk) {
 
 static int64_t rank_of_chunk(const pace_pipeline_rows *all, const pace_pipeline_row *row, int64_t chunk) {
     if (!is_chunk(all, chunk)) return PACE_PIPELINE_NOBODY;
-    return pace_pipeline_rank_at(all, chunk % all->stages, row->replica, row->tensor);
+    return rank_at(all, chunk % all->stages, row->replica, row->tensor);
 }
 
 typedef struct {

@@ -103,9 +103,6 @@ enum { PACE_PIPELINE_NOBODY = -1, PACE_PIPELINE_UNKNOWN = -2 };
  * the `count` of the worker's step in order of start. */
 void pace_pipeline_peers_find(int64_t *out, const pace_pipeline_rows *all, const pace_pipeline_row *rows, size_t count);
 
-/** The rank of a place in the job; PACE_PIPELINE_UNKNOWN when it has no rows. */
-int64_t pace_pipeline_rank_at(const pace_pipeline_rows *rows, int64_t stage, int64_t replica, int64_t tensor);
-
 /** Lets each device task of a finished step wait for the one before it in the order of its worker's program. */
 pace_status pace_pipeline_waits_add(pace_step *step) PACE_MUST_CHECK;
 

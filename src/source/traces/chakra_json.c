@@ -86,13 +86,6 @@ static pace_json_token read_top(void *context, const char *key) {
     return pace_json_each_object(r->json, read_node, r);
 }
 
-static pace_json_token read_document(reader *r) {
-    pace_json_token token = pace_json_next(r->json);
-    if (token != PACE_JSON_OBJECT) return token;
-    token = pace_json_each_member(r->json, read_top, r);
-    return pace_json_failed(token) ? token : pace_json_next(r->json);
-}
-
 static pace_status judge(const reader *r, pace_json_token token, const pace_input *input) {
     if (r->status != PACE_OK) return r->status;
     if (pace_json_failed(token)) return pace_json_status(r->json);
@@ -108,7 +101,7 @@ pace_status pace_chakra_read_json(pace_graph *out, pace_read_notes *notes, pace_
     reader r = {.nodes = &nodes};
     pace_status status = pace_json_open(&r.json, input);
     if (status == PACE_OK) {
-        status = judge(&r, read_document(&r), input);
+        status = judge(&r, pace_json_document(r.json, read_top, &r), input);
         notes->bytes = pace_json_bytes(r.json);
     }
     pace_json_free(r.json);

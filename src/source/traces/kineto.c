@@ -1,5 +1,6 @@
 /* The document around the events, and how an event becomes a task. */
 #include "source/traces/kineto.h"
+#include "base/json_walk.h"
 #include "source/traces/event_time.h"
 #include "source/slice/slice_member.h"
 
@@ -21,6 +22,7 @@ typedef struct {
     pace_json *json;
     pace_input *input;
     pace_kineto_event event;
+    pace_traced_device device;                 /* that is being read */
     char pid[PACE_ID_TEXT], tid[PACE_ID_TEXT]; /* of the last event of a host thread */
     uint32_t thread;                           /* its lane + 1; 0 = none so far */
     struct {
@@ -387,57 +389,36 @@ static pace_json_token read_events(reader *r) {
 
 /* --- what the trace says of itself ------------------------------------------------------------------------ */
 
-static pace_json_token read_distributed(reader *r) {
-    for (;;) {
-        pace_json_token token = pace_json_next(r->json);
-        if (token != PACE_JSON_KEY) return token;
-        bool rank = pace_json_is(r->json, "rank"), world = pace_json_is(r->json, "world_size");
-        if (!rank && !world) token = pace_json_skip(r->json);
-        else {
-            token = pace_json_next(r->json);
-            int64_t value;
-            if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-            else if (!pace_json_failed(token) && pace_json_int(r->json, &value) && value >= 0 && value < INT32_MAX)
-                *(rank ? &r->step->rank : &r->step->world_size) = value;
-        }
-        if (pace_json_failed(token)) return token;
-    }
+static pace_json_token read_distributed(void *context, const char *key) {
+    reader *r = context;
+    bool rank = strcmp(key, "rank") == 0, world = strcmp(key, "world_size") == 0;
+    pace_json_token token = pace_json_next(r->json);
+    int64_t value;
+    bool whole = (token == PACE_JSON_NUMBER || token == PACE_JSON_STRING) && pace_json_int(r->json, &value);
+    if ((rank || world) && whole && value >= 0 && value < INT32_MAX)
+        *(rank ? &r->step->rank : &r->step->world_size) = value;
+    return pace_json_pass(r->json, token);
 }
 
-static pace_json_token read_device(reader *r, pace_traced_device *device) {
-    for (;;) {
-        pace_json_token token = pace_json_next(r->json);
-        if (token != PACE_JSON_KEY) return token;
-        bool name = pace_json_is(r->json, "name"), memory = pace_json_is(r->json, "totalGlobalMem");
-        bool id = pace_json_is(r->json, "id");
-        if (!name && !memory && !id) token = pace_json_skip(r->json);
-        else {
-            token = pace_json_next(r->json);
-            if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-            else if (token == PACE_JSON_STRING && name) {
-                r->status = pace_kineto_intern(&device->name, r->json, &r->step->names);
-                if (r->status != PACE_OK) return PACE_JSON_ERROR;
-            } else if (token == PACE_JSON_NUMBER && memory) {
-                double bytes;
-                if (pace_json_double(r->json, &bytes) && bytes > 0 && bytes < 1e18) device->memory_bytes = bytes;
-            } else if (token == PACE_JSON_NUMBER && id) pace_json_int(r->json, &device->id);
-        }
-        if (pace_json_failed(token)) return token;
-    }
+static pace_json_token read_of_device(void *context, const char *key) {
+    reader *r = context;
+    pace_json_token token = pace_json_next(r->json);
+    double bytes;
+    if (token == PACE_JSON_STRING && strcmp(key, "name") == 0) {
+        r->status = pace_kineto_intern(&r->device.name, r->json, &r->step->names);
+        if (r->status != PACE_OK) return PACE_JSON_ERROR;
+    } else if (token == PACE_JSON_NUMBER && strcmp(key, "totalGlobalMem") == 0) {
+        if (pace_json_double(r->json, &bytes) && bytes > 0 && bytes < 1e18) r->device.memory_bytes = bytes;
+    } else if (token == PACE_JSON_NUMBER && strcmp(key, "id") == 0) pace_json_int(r->json, &r->device.id);
+    return pace_json_pass(r->json, token);
 }
 
-static pace_json_token read_devices(reader *r) {
-    for (;;) {
-        pace_json_token token = pace_json_next(r->json);
-        if (token == PACE_JSON_OBJECT) {
-            pace_traced_device device = {.id = (int64_t)r->step->devices.count};
-            token = read_device(r, &device);
-            if (token == PACE_JSON_OBJECT_END) r->status = PACE_PUSH(&r->step->devices, device);
-            if (r->status != PACE_OK) return PACE_JSON_ERROR;
-        } else if (token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
-        else if (token == PACE_JSON_ARRAY_END) return token;
-        if (pace_json_failed(token)) return token;
-    }
+static pace_json_token read_device(void *context) {
+    reader *r = context;
+    r->device = (pace_traced_device){.id = (int64_t)r->step->devices.count};
+    pace_json_token token = pace_json_each_member(r->json, read_of_device, r);
+    if (token == PACE_JSON_OBJECT_END) r->status = PACE_PUSH(&r->step->devices, r->device);
+    return r->status == PACE_OK ? token : PACE_JSON_ERROR;
 }
 
 static pace_json_token read_member(reader *r, bool *events_seen) {
@@ -452,8 +433,8 @@ static pace_json_token read_member(reader *r, bool *events_seen) {
         *events_seen = true;
         return read_events(r);
     }
-    if (devices && token == PACE_JSON_ARRAY) return read_devices(r);
-    if (distributed && token == PACE_JSON_OBJECT) return read_distributed(r);
+    if (devices && token == PACE_JSON_ARRAY) return pace_json_each_object(r->json, read_device, r);
+    if (distributed && token == PACE_JSON_OBJECT) return pace_json_each_member(r->json, read_distributed, r);
     if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) return pace_json_leave(r->json);
     int64_t value;
     if (base && token == PACE_JSON_NUMBER && pace_json_int(r->json, &value) && value > 0 && value < INT64_MAX / 2)

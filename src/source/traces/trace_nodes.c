@@ -204,13 +204,6 @@ static pace_json_token read_top(void *context, const char *key) {
     return pace_json_pass(r->json, token);
 }
 
-static pace_json_token read_document(reader *r) {
-    pace_json_token token = pace_json_next(r->json);
-    if (token != PACE_JSON_OBJECT) return token;
-    token = pace_json_each_member(r->json, read_top, r);
-    return pace_json_failed(token) ? token : pace_json_next(r->json);
-}
-
 /* --- the whole ---------------------------------------------------------------------------------------------------- */
 
 static const char *const schemas[] = {
@@ -261,7 +254,7 @@ pace_status pace_trace_nodes_read(pace_trace_nodes *out, pace_input *input) {
     PACE_TRY(pace_names_init(&nodes.names));
     reader r = {.nodes = &nodes};
     pace_status status = pace_json_open(&r.json, input);
-    if (status == PACE_OK) status = judge(&r, read_document(&r), input);
+    if (status == PACE_OK) status = judge(&r, pace_json_document(r.json, read_top, &r), input);
     pace_json_free(r.json);
     pace_trace_arguments_free(&r.arguments);
     if (status == PACE_OK) {
