@@ -14,6 +14,13 @@
         keys return 0;                                     \
     }
 
+/* The same for an array of pointers to items. */
+#define PACE_ORDER_AT(name, type, keys)                                               \
+    static int name(const void *left, const void *right) {                            \
+        const type *a = *(const type *const *)left, *b = *(const type *const *)right; \
+        keys return 0;                                                                \
+    }
+
 /* The smaller number first. */
 #define PACE_UP(member)                   \
     if (a->member < b->member) return -1; \
@@ -22,6 +29,19 @@
 #define PACE_DOWN(member)                 \
     if (a->member > b->member) return -1; \
     if (a->member < b->member) return 1;
+/* The item first for which a function or macro of it gives the smaller number, the larger one; `*` = it is one. */
+#define PACE_UP_OF(number)                                        \
+    {                                                             \
+        const __typeof__(number(a)) x = number(a), y = number(b); \
+        if (x < y) return -1;                                     \
+        if (x > y) return 1;                                      \
+    }
+#define PACE_DOWN_OF(number)                                      \
+    {                                                             \
+        const __typeof__(number(a)) x = number(a), y = number(b); \
+        if (x > y) return -1;                                     \
+        if (x < y) return 1;                                      \
+    }
 /* Texts by their bytes. Names are interned: where many are sorted, most that are equal are one text. */
 #define PACE_TEXT(member)                                                         \
     {                                                                             \

@@ -1,4 +1,5 @@
 #include "base/sort.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,10 +36,7 @@ void pace_sort_ns(int64_t *values, int64_t *scratch, size_t count) {
     if (from != values) memcpy(values, from, count * sizeof *values);
 }
 
-static int by_value(const void *left, const void *right) {
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
+PACE_ORDER(by_value, int64_t, PACE_UP_OF(*))
 
 void pace_order_ns(int64_t *values, size_t count) {
     if (count) qsort(values, count, sizeof *values, by_value);

@@ -3,6 +3,7 @@
  * first with rows held out, to choose and to score, then with all of them.
  */
 #include "cost/learn.h"
+#include "base/order.h"
 #include "cost/learn_features.h"
 
 #include <math.h>
@@ -93,10 +94,7 @@ static double residual(const learner *l, const pace_learned *learned, size_t row
     return log(l->times[row] / pace_base_time_s(&learned->bases.items[series->class_index], &l->samples[row]));
 }
 
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return x < y ? -1 : x > y;
-}
+PACE_ORDER(ascending, float, PACE_UP_OF(*))
 
 /* The points of each series, one after the other, and their search trees. */
 static pace_status place_points(learner *l, pace_learned *learned, bool all) {

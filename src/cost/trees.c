@@ -57,10 +57,7 @@ static float ranked(float *values, size_t count, size_t rank) {
     return values[low];
 }
 
-static int ascending(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return x < y ? -1 : x > y;
-}
+PACE_ORDER(ascending, float, PACE_UP_OF(*))
 
 /* Bins of equal counts, from at most 20 000 rows; equal values never part. */
 static void make_edges(booster *b, const float *features, unsigned feature, float *values) {

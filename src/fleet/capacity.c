@@ -190,14 +190,9 @@ static void look(replay *r, pace_capacity_instant *out, double time_s) {
 
 /* ---- requests ---- */
 
-static int compare_shapes(const void *a, const void *b) {
-    const pace_pod *x = ((const shape *)a)->pod, *y = ((const shape *)b)->pod;
-    int64_t first[] = {x->gpus, x->gpu_milli, x->cpu_milli, x->memory_mib, x->model};
-    int64_t second[] = {y->gpus, y->gpu_milli, y->cpu_milli, y->memory_mib, y->model};
-    for (size_t i = 0; i < PACE_COUNT(first); i++)
-        if (first[i] != second[i]) return first[i] < second[i] ? -1 : 1;
-    return 0;
-}
+PACE_ORDER(compare_shapes, shape,
+           PACE_UP(pod->gpus) PACE_UP(pod->gpu_milli) PACE_UP(pod->cpu_milli) PACE_UP(pod->memory_mib)
+               PACE_UP(pod->model))
 
 static void find_shapes(replay *r) {
     size_t count = 0;

@@ -1,5 +1,6 @@
 /* Runs, facts and counters put together. */
 #include "fleet/usage.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -268,16 +269,8 @@ typedef struct {
     double submit_s, start_s;
 } start;
 
-static int compare(double a, double b) { return (a > b) - (a < b); }
-
 /* By job and time of submission, the first start first. */
-static int by_job(const void *left, const void *right) {
-    const start *a = left, *b = right;
-    if (a->job != b->job) return a->job < b->job ? -1 : 1;
-    int order = compare(a->submit_s, b->submit_s);
-    if (order == 0) order = compare(a->start_s, b->start_s);
-    return order ? order : (a->run > b->run) - (a->run < b->run);
-}
+PACE_ORDER(by_job, start, PACE_UP(job) PACE_UP(submit_s) PACE_UP(start_s) PACE_UP(run))
 
 /* Of a run that was cancelled while it waited, records give the end as its start. */
 static bool has_started(const pace_usage_run *run) {

@@ -1,4 +1,5 @@
 #include "forecast/forecast_gradients.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -64,10 +65,7 @@ static bool walked_gradients(const pace_step *step, uint32_t task) {
     return info && info->role == PACE_ROLE_GRADIENT;
 }
 
-static int by_time(const void *a, const void *b) {
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
+PACE_ORDER(by_time, int64_t, PACE_UP_OF(*))
 
 /* The starts of the last repeat's exchanges; `*period_s` from the one before to it, `count` exchanges a repeat. */
 static pace_status take_ready(pace_gradient_profile *profile, double *period_s, const pace_step *step, size_t count) {

@@ -69,12 +69,8 @@ static pace_status add_side(pace_host_gaps *out, const pace_step_side *side, boo
     return PACE_OK;
 }
 
-static int by_change(const void *left, const void *right) {
-    const pace_host_gap *a = left, *b = right;
-    double x = fabs(a->b_ns - a->a_ns), y = fabs(b->b_ns - b->a_ns);
-    if (x < y || x > y) return x > y ? -1 : 1;
-    return by_name(left, right);
-}
+#define CHANGE(gap) fabs((gap)->b_ns - (gap)->a_ns)
+PACE_ORDER(by_change, pace_host_gap, PACE_DOWN_OF(CHANGE) PACE_THEN(by_name))
 
 pace_status pace_host_gaps_of(pace_host_gaps *out, const pace_step_change *change) {
     pace_host_gaps gaps = {0};

@@ -1,4 +1,5 @@
 #include "plan/partition_search.h"
+#include "base/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -366,14 +367,8 @@ static pace_status visit_threads(const searcher *s) {
 }
 
 /* Of equal times the one with fewer machines, then fewer threads. */
-static int by_time(const void *left, const void *right) {
-    const pace_partition_choice *a = left, *b = right;
-    double a_machines = a->partition.replicas * a->partition.workers + a->partition.servers;
-    double b_machines = b->partition.replicas * b->partition.workers + b->partition.servers;
-    if (a->time.sample_s != b->time.sample_s) return a->time.sample_s < b->time.sample_s ? -1 : 1;
-    if (a_machines != b_machines) return a_machines < b_machines ? -1 : 1;
-    return (a->partition.threads > b->partition.threads) - (a->partition.threads < b->partition.threads);
-}
+#define MACHINES(c) ((c)->partition.replicas * (c)->partition.workers + (c)->partition.servers)
+PACE_ORDER(by_time, pace_partition_choice, PACE_UP(time.sample_s) PACE_UP_OF(MACHINES) PACE_UP(partition.threads))
 
 pace_status pace_partition_search(pace_partition_found *out, const pace_partition_case *c,
                                   const pace_partition_fixed *fixed) {

@@ -1,4 +1,5 @@
 #include "plan/plan_search.h"
+#include "base/order.h"
 
 #include "model/model.h"
 #include "plan/offload_memory.h"
@@ -167,13 +168,8 @@ static pace_status visit(void *context, const pace_config *config) {
 }
 
 /* Of equal times the one that splits the model less, then needs less memory. */
-static int by_time(const void *left, const void *right) {
-    const pace_plan_candidate *a = left, *b = right;
-    double split_a = a->config.tp * a->config.pp * a->config.cp, split_b = b->config.tp * b->config.pp * b->config.cp;
-    if (a->closed_s != b->closed_s) return a->closed_s < b->closed_s ? -1 : 1;
-    if (split_a != split_b) return split_a < split_b ? -1 : 1;
-    return (a->need_bytes > b->need_bytes) - (a->need_bytes < b->need_bytes);
-}
+#define PARTS(c) ((c)->config.tp * (c)->config.pp * (c)->config.cp)
+PACE_ORDER(by_time, pace_plan_candidate, PACE_UP(closed_s) PACE_UP_OF(PARTS) PACE_UP(need_bytes))
 
 /* --- one of each kind --------------------------------------------------------------------------------------------- */
 

@@ -46,10 +46,7 @@ static bool last_is_done(const pace_plan_asked *a) {
     return pace_plan_is_done(a, a->places.items[a->places.count - 1], false);
 }
 
-static int by_devices(const void *left, const void *right) {
-    const pace_plan_place *const *a = left, *const *b = right;
-    return ((*a)->space.devices > (*b)->space.devices) - ((*a)->space.devices < (*b)->space.devices);
-}
+PACE_ORDER_AT(by_devices, pace_plan_place, PACE_UP(space.devices))
 
 /* Adds parts between one that is done and one that is not, until they are neighbours. */
 static pace_status narrow(const parts *of, int done, int undone) {

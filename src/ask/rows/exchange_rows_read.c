@@ -1,4 +1,5 @@
 #include "ask/rows/column_finder.h"
+#include "base/order.h"
 #include "ask/rows/columns.h"
 #include "cost/host_costs_catalog.h"
 #include "ask/rows/wanted_columns.h"
@@ -349,17 +350,9 @@ static bool usable(const pace_exchange_row *row) {
     return !*row->status && row->time_s > row->call_s && row->ranks_per_node * row->nodes > 1;
 }
 
-static int by_curve(const void *a, const void *b) {
-    const pace_exchange_row *x = *(const pace_exchange_row *const *)a, *y = *(const pace_exchange_row *const *)b;
-    int order = strcmp(x->system, y->system);
-    if (order == 0) order = (int)x->collective - (int)y->collective;
-    if (order == 0) order = x->nodes - y->nodes;
-    if (order == 0) order = x->ranks_per_node - y->ranks_per_node;
-    if (order == 0) order = x->element_bytes - y->element_bytes;
-    if (order == 0) order = strcmp(x->variant, y->variant);
-    if (order == 0) order = (x->row > y->row) - (x->row < y->row);
-    return order;
-}
+PACE_ORDER_AT(by_curve, pace_exchange_row,
+              PACE_TEXT(system) PACE_UP(collective) PACE_UP(nodes) PACE_UP(ranks_per_node) PACE_UP(element_bytes)
+                  PACE_TEXT(variant) PACE_UP(row))
 
 static bool same_curve(const pace_exchange_row *x, const pace_exchange_row *y) {
     return strcmp(x->system, y->system) == 0 && x->collective == y->collective && x->nodes == y->nodes &&

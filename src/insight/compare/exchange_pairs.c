@@ -31,12 +31,8 @@ static pace_status add_side(pace_exchange_pairs *out, const pace_step_side *side
 PACE_ORDER(by_kind, pace_exchange_pair,
            PACE_TEXT(collective) PACE_TEXT(group) PACE_TEXT(dtype) PACE_UP(group_size) PACE_UP(bytes))
 
-static int by_change(const void *left, const void *right) {
-    const pace_exchange_pair *a = left, *b = right;
-    double x = fabs(a->b.time_ns - a->a.time_ns), y = fabs(b->b.time_ns - b->a.time_ns);
-    if (x < y || x > y) return x > y ? -1 : 1;
-    return by_kind(left, right);
-}
+#define CHANGE(pair) fabs((pair)->b.time_ns - (pair)->a.time_ns)
+PACE_ORDER(by_change, pace_exchange_pair, PACE_DOWN_OF(CHANGE) PACE_THEN(by_kind))
 
 static void match(pace_exchange_pairs *pairs) {
     size_t kept = 0;

@@ -1,4 +1,5 @@
 #include "insight/compare/fused_pairs.h"
+#include "base/order.h"
 
 #include "base/print.h"
 #include "base/text.h"
@@ -175,10 +176,7 @@ static pace_status add_eager(matcher *m) {
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-static int ascending(const void *left, const void *right) {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
+PACE_ORDER(ascending, uint64_t, PACE_UP_OF(*))
 
 static void sort_modules(matcher *m) {
     size_t kept = 0;
@@ -279,13 +277,8 @@ static pace_status add_rows(pace_fused_pairs *out, matcher *m) {
     return PACE_OK;
 }
 
-static int by_change(const void *left, const void *right) {
-    const pace_fused_row *a = left, *b = right;
-    double x = fabs(a->b_ns - a->a_ns), y = fabs(b->b_ns - b->a_ns);
-    if (x < y || x > y) return x > y ? -1 : 1;
-    int order = strcmp(a->kernels, b->kernels);
-    return order ? order : strcmp(a->operators, b->operators);
-}
+#define CHANGE(row) fabs((row)->b_ns - (row)->a_ns)
+PACE_ORDER(by_change, pace_fused_row, PACE_DOWN_OF(CHANGE) PACE_TEXT(kernels) PACE_TEXT(operators))
 
 /* --- both sides --------------------------------------------------------------------------------------------------- */
 

@@ -8,12 +8,8 @@
 
 PACE_ORDER(by_name, pace_operator_pair, PACE_TEXT(name))
 
-static int by_change(const void *left, const void *right) {
-    const pace_operator_pair *p = left, *q = right;
-    double a = fabs(p->b_ns - p->a_ns), b = fabs(q->b_ns - q->a_ns);
-    if (a < b || a > b) return a > b ? -1 : 1;
-    return by_name(left, right);
-}
+#define CHANGE(pair) fabs((pair)->b_ns - (pair)->a_ns)
+PACE_ORDER(by_change, pace_operator_pair, PACE_DOWN_OF(CHANGE) PACE_THEN(by_name))
 
 static size_t list(pace_operator_pair *pairs, const pace_step_side *side, const pace_operator_rows *rows, bool is_a,
                    bool of_typical) {

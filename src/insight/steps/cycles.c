@@ -1,4 +1,5 @@
 #include "insight/steps/cycles.h"
+#include "base/order.h"
 
 #include "insight/steps/typical_step.h"
 
@@ -75,10 +76,8 @@ static pace_status measure(pace_cycle *cycle) {
     return PACE_OK;
 }
 
-static int by_time(const void *left, const void *right) {
-    int64_t a = begins_at(((const pace_cycle *)left)->trace), b = begins_at(((const pace_cycle *)right)->trace);
-    return (a > b) - (a < b);
-}
+#define BEGIN(cycle) begins_at((cycle)->trace)
+PACE_ORDER(by_time, pace_cycle, PACE_UP_OF(BEGIN))
 
 /* Numbers the cycles of one process, which stand from `first` on; alone a file is none. */
 static pace_status number_cycles(pace_cycles *out, size_t first) {

@@ -120,13 +120,7 @@ static double all_flop(const pace_counted_kernel *kernel) {
     return sum;
 }
 
-static int by_flop(const void *left, const void *right) {
-    const pace_counted_kernel *a = left, *b = right;
-    double x = all_flop(a), y = all_flop(b);
-    if (x != y) return x > y ? -1 : 1;
-    if (a->ranges != b->ranges) return a->ranges > b->ranges ? -1 : 1;
-    return (a->range > b->range) - (a->range < b->range);
-}
+PACE_ORDER(by_flop, pace_counted_kernel, PACE_DOWN_OF(all_flop) PACE_DOWN(ranges) PACE_UP(range))
 
 PACE_ORDER(by_kernel, pace_counter_row, PACE_UP(kernel) PACE_UP(counter))
 

@@ -1,4 +1,5 @@
 #include "insight/tables/kernel_chains.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,12 +116,8 @@ static pace_status walk_lane(finder *f, const pace_lane *lane) {
     return end_chain(f);
 }
 
-static int by_time(const void *left, const void *right) {
-    const pace_kernel_chain *a = left, *b = right;
-    int64_t x = a->time_ns + a->gap_ns, y = b->time_ns + b->gap_ns;
-    if (x != y) return x > y ? -1 : 1;
-    return (a->first > b->first) - (a->first < b->first);
-}
+#define TIME(chain) ((chain)->time_ns + (chain)->gap_ns)
+PACE_ORDER(by_time, pace_kernel_chain, PACE_DOWN_OF(TIME) PACE_UP(first))
 
 static void keep_repeated(pace_kernel_chains *chains) {
     size_t kept = 0;

@@ -63,12 +63,8 @@ static pace_kernel_ranks_row row_of(const place *of, size_t count, double *scrat
     return row;
 }
 
-static int by_excess(const void *left, const void *right) {
-    const pace_kernel_ranks_row *a = left, *b = right;
-    double x = (double)a->most_ns - a->median_ns, y = (double)b->most_ns - b->median_ns;
-    if (x < y || x > y) return x > y ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+#define EXCESS(row) ((double)(row)->most_ns - (row)->median_ns)
+PACE_ORDER(by_excess, pace_kernel_ranks_row, PACE_DOWN_OF(EXCESS) PACE_UP(name))
 
 static pace_status make_rows(pace_kernel_ranks *ranks, places *all, size_t rank_count) {
     double *scratch = pace_alloc(rank_count, sizeof *scratch);

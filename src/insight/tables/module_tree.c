@@ -180,12 +180,8 @@ static bool inside_own_class(const pace_module_tree *tree, const pace_module_nod
     return false;
 }
 
-static int by_own_time(const void *left, const void *right) {
-    const pace_module_class *a = left, *b = right;
-    int64_t x = pace_module_time_sum(&a->own), y = pace_module_time_sum(&b->own);
-    if (x != y) return x > y ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
-}
+#define OWN_TIME(class) pace_module_time_sum(&(class)->own)
+PACE_ORDER(by_own_time, pace_module_class, PACE_DOWN_OF(OWN_TIME) PACE_UP(name))
 
 static pace_status sum_classes(builder *b) {
     pace_module_tree *tree = &b->tree;

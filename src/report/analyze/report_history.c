@@ -1,5 +1,6 @@
 /* pace_history(): the runs of a series, whether the last ones are worse than those before, and which values changed. */
 #include "base/print.h"
+#include "base/order.h"
 #include "report/analyze/check_table.h"
 #include "report/engines.h"
 #include "report/show.h"
@@ -214,19 +215,10 @@ static void put_runs(pace_node *root, const view *v) {
 
 typedef PACE_VEC(value_row) value_rows;
 
-static int by_change(const void *left, const void *right) {
-    const value_row *a = left, *b = right;
-    double x = fabs(a->change), y = fabs(b->change);
-    if (x < y || x > y) return x > y ? -1 : 1;
-    return strcmp(a->path, b->path);
-}
+#define CHANGE(row) fabs((row)->change)
+PACE_ORDER(by_change, value_row, PACE_DOWN_OF(CHANGE) PACE_TEXT(path))
 
-static int by_path(const void *left, const void *right) {
-    const pace_stored_figure *a = *(const pace_stored_figure *const *)left;
-    const pace_stored_figure *b = *(const pace_stored_figure *const *)right;
-    int order = strcmp(a->path, b->path);
-    return order ? order : (a->run > b->run) - (a->run < b->run);
-}
+PACE_ORDER_AT(by_path, pace_stored_figure, PACE_TEXT(path) PACE_UP(run))
 
 static pace_status add_value(value_rows *out, const view *v, const pace_stored_figure *const *figures, size_t count) {
     pace_value_history h;

@@ -1,5 +1,6 @@
 /* The host overheads of the analyze report. */
 #include "report/analyze/analyze_parts.h"
+#include "base/order.h"
 #include "report/table.h"
 #include "insight/tables/overheads.h"
 
@@ -36,11 +37,7 @@ static void put_row(pace_node *table, const pace_rank *rank, const pace_overhead
     pace_table_put(table, &(overhead_row){pace_overhead_names[row->type], name, *row});
 }
 
-static int by_sum(const void *left, const void *right) {
-    const pace_overhead_row *a = *(const pace_overhead_row *const *)left, *b = *(const pace_overhead_row *const *)right;
-    if (a->sum_ns != b->sum_ns) return a->sum_ns > b->sum_ns ? -1 : 1;
-    return (a > b) - (a < b);
-}
+PACE_ORDER_AT(by_sum, pace_overhead_row, PACE_DOWN(sum_ns) if (a != b) return a < b ? -1 : 1;)
 
 /* Largest first whatever the type: the rows shown are the ones worth looking at. */
 static pace_status put_table(pace_node *root, const pace_rank *rank, const pace_overheads *overheads) {

@@ -1,5 +1,6 @@
 /* The report of `paceline plan`: the fastest configurations, what each loses, and what cannot be. */
 #include "base/print.h"
+#include "base/order.h"
 #include "report/engines.h"
 #include "report/plan/plan_says.h"
 #include "report/show.h"
@@ -324,11 +325,7 @@ static void put_places(pace_node *root, const pace_plan_asked *a) {
     }
 }
 
-static int by_days(const void *left, const void *right) {
-    const pace_plan_place *const *a = left, *const *b = right;
-    return ((*a)->choices.items[0].days > (*b)->choices.items[0].days) -
-           ((*a)->choices.items[0].days < (*b)->choices.items[0].days);
-}
+PACE_ORDER_AT(by_days, pace_plan_place, PACE_UP(choices.items[0].days))
 
 /* Every machine, or part of one, as a point; those that no other beats in both are joined. */
 static pace_status put_front(pace_node *root, const pace_plan_asked *a) {

@@ -1,5 +1,6 @@
 /* Writes a flame graph: a picture for readers without a script, whose boxes page/flame.js widens. */
 #include "report/analyze/flame.h"
+#include "base/order.h"
 #include "report/render/html_text.h"
 #include "report/show.h"
 
@@ -50,10 +51,7 @@ void pace_flame_legend(pace_flame *flame, pace_class color, const char *words) {
     if (flame->status == PACE_OK) flame->status = PACE_PUSH(&flame->keys, ((key){color, words}));
 }
 
-static int by_width(const void *left, const void *right) {
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a < b) - (a > b);
-}
+PACE_ORDER(by_width, double, PACE_DOWN_OF(*))
 
 /* So many boxes are drawn at most: the width below which one is left out. */
 static pace_status least_width(double *out, const pace_flame *flame) {
