@@ -78,8 +78,7 @@ const char *pace_word_nearer(const char *wanted, const char *best, const char *n
 
 bool pace_word_is_near(const char *wanted, const char *name) {
     size_t edits = pace_word_edits(wanted, name), length = strlen(wanted);
-    bool begins = pace_strncasecmp(name, wanted, length) == 0;
-    return edits * 3 <= length || (edits == 1 && begins) || (length > 2 && strcasestr(name, wanted));
+    return edits * 3 <= length || ((length > 2 || edits < 2) && strcasestr(name, wanted));
 }
 
 const char *pace_first_letter(const char *text, const char *end) {
