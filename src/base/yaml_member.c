@@ -106,3 +106,11 @@ bool pace_word_listed(const pace_yaml_node *list, const char *word) {
     }
     return false;
 }
+
+bool pace_text_listed(const pace_yaml_node *list, const char *text) {
+    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+        const char *one = pace_yaml_text(pace_yaml_item(list, i));
+        if (one && strcmp(one, text) == 0) return true;
+    }
+    return false;
+}

@@ -16,9 +16,8 @@ const char *const pace_link_kind_names[PACE_LINK_KINDS] = {
 };
 
 pace_link_kind pace_link_kind_find(const char *word) {
-    for (int k = PACE_LINK_NONE + 1; word && k < PACE_LINK_KINDS; k++)
-        if (strcmp(word, pace_link_kind_names[k]) == 0) return (pace_link_kind)k;
-    return PACE_LINK_NONE;
+    int kind = pace_word_number(pace_link_kind_names, PACE_LINK_KINDS, word);
+    return kind > PACE_LINK_NONE ? (pace_link_kind)kind : PACE_LINK_NONE;
 }
 
 double pace_machine_inside_rate(const pace_machine *machine) {

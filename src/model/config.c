@@ -306,10 +306,6 @@ double pace_config_micro_batches(const pace_config *config) {
     return config->global_batch > 0 ? config->global_batch / (config->micro_batch * config->dp) : 1;
 }
 
-double pace_config_samples(const pace_config *config) {
-    return pace_config_micro_batches(config) * config->micro_batch * config->dp;
-}
-
 double pace_config_passes(const pace_config *config) {
     return config->mode != PACE_TRAINING ? 1 : config->frozen + config->lora > 0 ? 2 : 3;
 }

@@ -209,8 +209,6 @@ static inline bool pace_config_issues_passes(const pace_config *config) {
 
 /** Micro-batches of a step on one rank. */
 double pace_config_micro_batches(const pace_config *config);
-/** Samples of a step on all ranks. */
-double pace_config_samples(const pace_config *config);
 /** A step's arithmetic over that of its forward pass: backward is twice as much, with frozen weights once. */
 double pace_config_passes(const pace_config *config);
 /** Whether products of repeated layers are in 8 bits or fewer; whether their operands are scaled block by block; and

@@ -132,19 +132,14 @@ static const pace_yaml_node *members_of(const reader *r, const char *parameter) 
     return own ? own : pace_yaml_get(pace_yaml_get(r->rules, "keys"), parameter);
 }
 
-static bool is_set(const reader *r, const char *parameter) {
-    for (size_t i = 0; i < r->out->settings.count; i++)
-        if (strcmp(r->out->settings.items[i].key, parameter) == 0) return true;
-    return false;
-}
-
 /* Every parameter of a map that the model has and that is not set yet. */
 static pace_status take_all(reader *r, const pace_yaml_node *map) {
     const pace_yaml_node *needed = pace_yaml_get(r->rules, "needed");
     for (size_t i = 0; i < pace_yaml_count(map); i++) {
         const char *parameter = pace_yaml_key(map, i);
         bool must = map == pace_yaml_get(r->type, "keys") || pace_word_listed(needed, parameter);
-        if (!is_set(r, parameter) && pace_yaml_get(r->parameters, parameter))
+        if (!PACE_FIND(r->out->settings.items, r->out->settings.count, key, parameter) &&
+            pace_yaml_get(r->parameters, parameter))
             PACE_TRY(take(r, parameter, members_of(r, parameter), must));
     }
     return PACE_OK;

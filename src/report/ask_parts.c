@@ -48,9 +48,8 @@ static bool takes(const char *kinds, const char *asked) {
 }
 
 static const char *about_of(const pace_asked_kind *kinds, size_t count, const char *word) {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(kinds[i].word, word) == 0) return kinds[i].about;
-    return word;
+    const pace_asked_kind *kind = PACE_FIND(kinds, count, word, word);
+    return kind ? kind->about : word;
 }
 
 static pace_status refuse(const pace_option *option, const char *asked, const pace_asked_kind *kinds, size_t count) {

@@ -1,4 +1,5 @@
 #include "step/groups.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -6,9 +7,8 @@
 const char *const pace_group_names[PACE_GROUPS] = {"", "tp", "cp", "ep", "dp", "edp", "pp", "fsdp", "hsdp"};
 
 pace_group_kind pace_group_kind_find(const char *name) {
-    for (int kind = 1; kind < PACE_GROUPS; kind++)
-        if (strcmp(name, pace_group_names[kind]) == 0) return (pace_group_kind)kind;
-    return PACE_GROUP_UNKNOWN;
+    int kind = pace_word_number(pace_group_names, PACE_GROUPS, name);
+    return kind > PACE_GROUP_UNKNOWN ? (pace_group_kind)kind : PACE_GROUP_UNKNOWN;
 }
 
 static bool is_of_replicas(pace_group_kind group) {

@@ -10,9 +10,8 @@
 enum { DISTINCT = 30 }; /* rows that say something of their own: neighbours in a sweep say the same many times */
 
 double pace_fit_group_offset(const pace_fit_group *groups, unsigned count, const char *name) {
-    for (unsigned i = 0; i < count; i++)
-        if (strcmp(groups[i].name, name) == 0) return groups[i].log_offset;
-    return 0;
+    const pace_fit_group *group = PACE_FIND(groups, count, name, name);
+    return group ? group->log_offset : 0;
 }
 
 bool pace_fit_group_missing(const pace_fit_group *groups, unsigned count, const char *kind, const char *name) {

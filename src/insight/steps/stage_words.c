@@ -82,12 +82,6 @@ void pace_stage_words_free(pace_stage_words *words) {
     pace_free(words);
 }
 
-static bool any_equals(const pace_yaml_node *list, const char *name) {
-    for (size_t i = 0; list && i < pace_yaml_count(list); i++)
-        if (strcmp(name, pace_yaml_text(pace_yaml_item(list, i))) == 0) return true;
-    return false;
-}
-
 static bool any_starts(const pace_yaml_node *list, const char *name) {
     for (size_t i = 0; list && i < pace_yaml_count(list); i++)
         if (pace_starts(name, pace_yaml_text(pace_yaml_item(list, i)))) return true;
@@ -103,7 +97,7 @@ static bool any_occurs(const pace_yaml_node *list, const char *name) {
 uint8_t pace_stage_word(const pace_stage_words *words, const char *name, bool annotation) {
     PACE_ITEMS (const stage_rule, rule, &words->rules) {
         if (rule->annotations_only && !annotation) continue;
-        if (any_equals(rule->equals, name) || any_starts(rule->starts, name) || any_occurs(rule->contains, name))
+        if (pace_text_listed(rule->equals, name) || any_starts(rule->starts, name) || any_occurs(rule->contains, name))
             return rule->stage;
     }
     return PACE_STAGE_NONE;

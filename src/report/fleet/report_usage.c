@@ -304,10 +304,6 @@ static void put_totals(pace_node *root, const pace_usage_asked *a) {
     pace_node_real(root, "wait_p90_s", all->wait_p90_s);
 }
 
-static bool says_rates(const pace_usage_asked *a) {
-    return a->figures.all.flop_hours > 0 || a->figures.all.memory_hours > 0;
-}
-
 static void note_readings(pace_node *root, const pace_usage_asked *a, const char *const *paths) {
     for (size_t i = 0; i < a->readings.count; i++) {
         const pace_usage_reading *r = &a->readings.items[i];
@@ -331,7 +327,7 @@ static void put_notes(pace_node *root, const pace_usage_asked *a, const char *co
         "A run in which GPUs worked less than %.0f %% of at least %g h holds them for nothing; one on at most one "
         "GPU that worked less than %.0f %% could share it. A run counts in one change.",
         100 * r->held_busy, r->held_hours, 100 * r->shared_busy);
-    if (says_rates(a))
+    if (a->figures.all.flop_hours > 0 || a->figures.all.memory_hours > 0)
         pace_node_note(
             root,
             "FLOP/s and memory traffic of a GPU are estimated: its counters' share of time, times the datasheet's "

@@ -42,9 +42,8 @@ static void put_parts(pace_node *root, const pace_table *declared, const pace_tr
 }
 
 static double share_of(const pace_training_done *t, const char *name) {
-    for (size_t i = 0; i < t->part_count; i++)
-        if (strcmp(t->parts[i].name, name) == 0) return t->parts[i].share;
-    return 0;
+    const pace_trained_part *part = PACE_FIND(t->parts, t->part_count, name, name);
+    return part ? part->share : 0;
 }
 
 static void put_sentences(pace_node *root, const pace_training_done *t) {

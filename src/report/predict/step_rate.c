@@ -17,7 +17,8 @@ pace_step_rate pace_step_rate_of(const pace_step_case *asked, double seconds, do
     const pace_config *config = &asked->config;
     pace_precision precision = pace_step_main_precision(asked);
     double sequence = pace_model_sequence(asked->model, config), peak = pace_device_rate(asked->device, precision);
-    double samples_per_s = pace_config_samples(config) / seconds / devices;
+    double samples = pace_config_micro_batches(config) * config->micro_batch * config->dp;
+    double samples_per_s = samples / seconds / devices;
     double flop = 2 * pace_model_total(asked->model, config).multiply_adds * pace_config_passes(config);
     pace_step_rate rate = {.of_tokens = sequence > 0, .mfu = peak > 0 && flop > 0 ? samples_per_s * flop / peak : NAN};
     char used[48] = "";

@@ -12,17 +12,11 @@ static bool says_something(const pace_csv *csv, size_t column) {
     return false;
 }
 
-static bool is_listed(const pace_unread_columns *unread, const char *name) {
-    for (size_t i = 0; i < unread->names.count; i++)
-        if (strcmp(unread->names.items[i], name) == 0) return true;
-    return false;
-}
-
 pace_status pace_unread_columns_add(pace_unread_columns *to, const pace_csv *csv, const bool *looked) {
     for (size_t c = 0; c < csv->columns; c++) {
         const char *name = pace_csv_name(csv, c);
-        if (looked[c] || !*name || is_listed(to, name) || !says_something(csv, c)) continue;
-        PACE_TRY(PACE_PUSH(&to->names, name));
+        bool listed = pace_word_number(to->names.items, to->names.count, name) >= 0;
+        if (!looked[c] && *name && !listed && says_something(csv, c)) PACE_TRY(PACE_PUSH(&to->names, name));
     }
     return PACE_OK;
 }

@@ -44,12 +44,6 @@ static size_t starts_with_any(const pace_yaml_node *list, const char *text) {
     return longest;
 }
 
-static bool is_any(const pace_yaml_node *list, const char *text) {
-    for (size_t i = 0; i < pace_yaml_count(list); i++)
-        if (strcmp(text_at(list, i), text) == 0) return true;
-    return false;
-}
-
 static unsigned long long hash_of(const char *text) {
     return (unsigned long long)(pace_hash(text, strlen(text)) >> 24);
 }
@@ -72,7 +66,7 @@ static size_t head_of(const pace_anonymizer *a, const char *name) {
         const pace_yaml_node *rule = pace_yaml_item(a->stages, i), *starts = pace_yaml_get(rule, "starts");
         const pace_yaml_node *equals = pace_yaml_get(rule, "equals");
         size_t head = starts ? starts_with_any(starts, name) : 0;
-        if (equals && is_any(equals, name)) head = strlen(name);
+        if (equals && pace_text_listed(equals, name)) head = strlen(name);
         if (head > longest) longest = head;
     }
     return longest;
@@ -179,11 +173,11 @@ static void mask_label(char *out, size_t size, const char *text) {
 
 static void mask_value(char *out, size_t size, const masker *m, const pace_event_value *value, const char *text) {
     static const char *const codes[] = {"ph", "cat", "s", "bp", NULL};
-    bool known = is_any(m->a->values, text) && strcmp(value->member, "args") == 0;
+    bool known = pace_text_listed(m->a->values, text) && strcmp(value->member, "args") == 0;
     if (is_number(text) || known || is_of(value->member, codes)) snprintf(out, size, "%s", text);
     else if (strcmp(value->member, "name") == 0) anonymous_name(out, size, m->a, m->category, text);
     else if (m->metadata) mask_label(out, size, text);
-    else if (strcmp(value->member, "args") == 0 && is_any(m->a->arguments, value->argument) &&
+    else if (strcmp(value->member, "args") == 0 && pace_text_listed(m->a->arguments, value->argument) &&
              names_no_other(m->a->namespaces, text))
         snprintf(out, size, "%s", text);
     else if (strcmp(value->member, "args") == 0 || !starts_with_any(m->a->whole, text))
@@ -225,7 +219,7 @@ static bool put_member_value(void *context, pace_sink *sink, const pace_event_va
     if (!value->string) return false;
     snprintf(plain, sizeof plain, "%.*s", (int)(value->length < sizeof plain ? value->length : sizeof plain - 1),
              value->text);
-    if (is_number(plain) || is_any(a->values, plain)) return false;
+    if (is_number(plain) || pace_text_listed(a->values, plain)) return false;
     pace_sink_format(sink, "\"text_%010llx\"", (unsigned long long)(pace_hash(value->text, value->length) >> 24));
     return true;
 }
@@ -238,5 +232,5 @@ void pace_anonymize_member(pace_sink *sink, const pace_anonymizer *anonymizer, c
 }
 
 bool pace_anonymizer_keeps_member(const pace_anonymizer *anonymizer, const char *key, const char *value) {
-    return is_any(anonymizer->members, key) || (*value != '"' && *value != '{' && *value != '[');
+    return pace_text_listed(anonymizer->members, key) || (*value != '"' && *value != '{' && *value != '[');
 }
