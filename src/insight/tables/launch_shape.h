@@ -1,7 +1,6 @@
 /* How a kernel was launched, from the text that the step keeps of it. */
 #pragma once
 
-
 typedef struct {
     double grid[3], block[3]; /* 0 = unknown */
     double blocks_per_sm;     /* of the whole grid, so often above what fits at once; NAN = unknown */
