@@ -15,6 +15,7 @@
 /* Bytes of a note: those with which an allreduce in pieces was fastest on two ranks (docs/collective.md). */
 enum { ROOM = 48 << 10, LEAST_ROOM = 16 << 10, MOST_NEAR = 2048 };
 static const size_t most_boards = (size_t)64 << 20;
+_Static_assert(MOST_NEAR * sizeof(double) <= LEAST_ROOM, "a note has room for an element of each process");
 
 /* --- settings ----------------------------------------------------------------------------------------------------- */
 

@@ -4,13 +4,11 @@
 
 #include <string.h>
 
-/* Pieces that overlap well and leave all boards in the nearest cache (docs/collective.md). */
-enum { PIECE = 1536 - PACE_NOTE_HEAD };
-
-/* Elements of a piece when a note holds one of each of `blocks`. */
-static size_t piece_of(const pace_call *call, size_t blocks) {
-    size_t each = call->width * blocks, fit = PIECE / each;
-    return call->count * each <= PIECE ? call->count : fit ? fit : 1;
+/* Elements of a piece when a note holds one of each of `blocks`. A communicator's notes have room for one of each
+ * process. */
+static size_t piece_of(const pace_comm *c, const pace_call *call, size_t blocks) {
+    size_t fit = c->room / (call->width * blocks);
+    return call->count < fit ? call->count : fit;
 }
 
 /* --- allreduce ---------------------------------------------------------------------------------------------------- */
@@ -46,7 +44,7 @@ static size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 /* A note ahead: the next piece is posted before the others' are waited for. */
 pace_status pace_flat_allreduce(pace_comm *c, const pace_call *call) {
-    size_t piece = piece_of(call, 1), posted = 0;
+    size_t piece = piece_of(c, call, 1), posted = 0;
     uint64_t note, now = c->boards.posted;
     for (size_t from = 0; from < call->count; from += piece) {
         for (; posted < least(call->count, from + PACE_BOARD_AHEAD * piece); posted += piece)
@@ -81,14 +79,14 @@ static pace_status scatter_piece(pace_comm *c, const pace_call *call, size_t fro
 
 /* In place piece `from` is written over block 0, whose piece has been posted. */
 pace_status pace_flat_reduce_scatter(pace_comm *c, const pace_call *call) {
-    size_t piece = piece_of(call, (size_t)c->near);
+    size_t piece = piece_of(c, call, (size_t)c->near);
     for (size_t from = 0; from < call->count; from += piece)
         PACE_TRY(scatter_piece(c, call, from, call->count - from < piece ? call->count - from : piece));
     return PACE_OK;
 }
 
 pace_status pace_flat_all_gather(pace_comm *c, const pace_call *call) {
-    size_t piece = piece_of(call, 1);
+    size_t piece = piece_of(c, call, 1);
     for (size_t from = 0; from < call->count; from += piece) {
         size_t bytes = (call->count - from < piece ? call->count - from : piece) * call->width;
         uint64_t note;
@@ -104,7 +102,7 @@ pace_status pace_flat_all_gather(pace_comm *c, const pace_call *call) {
 }
 
 pace_status pace_flat_broadcast(pace_comm *c, const pace_call *call) {
-    size_t piece = piece_of(call, 1);
+    size_t piece = piece_of(c, call, 1);
     for (size_t from = 0; from < call->count; from += piece) {
         size_t bytes = (call->count - from < piece ? call->count - from : piece) * call->width;
         char *at = call->out + from * call->width;
@@ -119,7 +117,7 @@ pace_status pace_flat_broadcast(pace_comm *c, const pace_call *call) {
 
 /* Only the root reads. Its own input may stand where the result goes. */
 pace_status pace_flat_reduce(pace_comm *c, const pace_call *call) {
-    size_t piece = piece_of(call, 1);
+    size_t piece = piece_of(c, call, 1);
     for (size_t from = 0; from < call->count; from += piece) {
         size_t count = call->count - from < piece ? call->count - from : piece;
         uint64_t note;
