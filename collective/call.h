@@ -75,6 +75,10 @@ pace_status pace_view(const char **out, const pace_views *views, int process, bo
 /** Whether the memory of the others can be read. Collective over the host. */
 bool pace_views_can_copy(pace_comm *comm);
 
+/** Whether, tried now, that takes less than the two copies that a board takes. The same on all. Collective over the
+ * host. */
+bool pace_views_pay(pace_comm *comm);
+
 pace_status pace_pulled_allreduce(const pace_views *views, const pace_call *call) PACE_MUST_CHECK;
 pace_status pace_pulled_reduce_scatter(const pace_views *views, const pace_call *call) PACE_MUST_CHECK;
 pace_status pace_pulled_all_gather(const pace_views *views, const pace_call *call) PACE_MUST_CHECK;

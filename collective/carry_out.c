@@ -9,31 +9,33 @@
 
 #include <string.h>
 
-/* Sizes from which another way is faster where no table says: measured on two cores of one cache
- * (docs/collective.md). */
-enum {
-    FLAT_BYTES = 4 << 10,
-    STAGED_BYTES = 64 << 10,
-    COPY_BYTES = 1 << 20,
-    COPY_PARTS = 32 << 10,
-    OWNED_BYTES = 4 << 10
-};
+/* Sizes from which another way is faster where no table says (docs/collective.md). */
+enum { FLAT_BYTES = 4 << 10, FLAT_READ = 64 << 10, COPY_BYTES = 64 << 10, OWNED_BYTES = 4 << 10 };
 
 /* --- the way ------------------------------------------------------------------------------------------------------ */
 
 /* Of these every rank has a part of the vector. */
 static bool has_parts(int collective) { return collective == PACE_REDUCESCATTER || collective == PACE_ALLGATHER; }
 
-static int usual_allreduce(const pace_comm *c, size_t bytes) {
-    if (bytes <= FLAT_BYTES) return PACE_WAY_FLAT;
-    bool reads_others = c->can_copy && bytes > STAGED_BYTES && !pace_is_past_caches((size_t)c->near * bytes);
-    return reads_others ? PACE_WAY_COPY : PACE_WAY_STAGED;
+/* `flat` waits once and reads all of the others' vectors; `staged` waits twice and, of more than two ranks, reads less.
+ * To wait costs more where ranks share processors. */
+static bool is_soon_read(const pace_comm *c, size_t bytes) {
+    size_t most = c->crowded ? 2 * FLAT_READ : FLAT_READ;
+    return bytes <= FLAT_BYTES || bytes * (size_t)(c->near - 1) <= most;
 }
 
+/* Past the caches `staged` writes its result past them. */
+static int usual_allreduce(const pace_comm *c, size_t bytes, bool copies) {
+    if (is_soon_read(c, bytes)) return PACE_WAY_FLAT;
+    if (pace_is_past_caches((size_t)c->near * bytes)) return PACE_WAY_STAGED;
+    return copies ? PACE_WAY_COPY : c->near == 2 ? PACE_WAY_FLAT : PACE_WAY_STAGED;
+}
+
+/* A broadcast over boards is read while it is posted: to read the root's memory would save no time. */
 static int usual_way_inside(const pace_comm *c, int collective, size_t bytes) {
-    if (collective == PACE_ALLREDUCE) return usual_allreduce(c, bytes);
-    if (collective == PACE_BARRIER || collective == PACE_REDUCE) return PACE_WAY_FLAT;
-    return c->can_copy && bytes >= (has_parts(collective) ? COPY_PARTS : COPY_BYTES) ? PACE_WAY_COPY : PACE_WAY_FLAT;
+    bool copies = c->copy_pays && bytes > COPY_BYTES;
+    if (collective == PACE_ALLREDUCE) return usual_allreduce(c, bytes, copies);
+    return copies && has_parts(collective) ? PACE_WAY_COPY : PACE_WAY_FLAT;
 }
 
 static int usual_way(const pace_comm *c, int collective, size_t bytes) {

@@ -130,7 +130,8 @@ static pace_status share_memory(pace_comm *c) {
     c->room = room_of(c->near);
     PACE_TRY(pace_segment_open(&c->segment, c->local, seats + pace_boards_bytes(c->near, c->room), c->settings.shm));
     char *memory = c->segment.base;
-    pace_waiter_init(&c->waiter, c->segment.base, c->me, c->near, is_crowded(c), c->settings.spin);
+    c->crowded = is_crowded(c);
+    pace_waiter_init(&c->waiter, c->segment.base, c->me, c->near, c->crowded, c->settings.spin);
     c->waiter.patience_s = c->settings.patience_s;
     c->waiter.progress = make_progress;
     c->waiter.context = c;
@@ -168,6 +169,7 @@ static pace_status open_parts(pace_comm *c) {
     PACE_TRY(agree(c, pace_trace_open(&c->trace, c)));
     if (may_need_programs(c)) PACE_TRY(pace_executor_open(c));
     c->can_copy = !c->settings.no_copy && c->near > 1 && pace_views_can_copy(c);
+    c->copy_pays = c->can_copy && c->hosts == 1 && pace_views_pay(c);
     c->small_bytes = pace_small_bytes(c);
     return PACE_OK;
 }

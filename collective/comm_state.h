@@ -22,6 +22,7 @@ struct pace_comm {
     int rank, ranks;
     int hosts;
     int me, near;       /* this process among so many of its host */
+    bool crowded;       /* these have fewer processors */
     int *local_of;      /* rank -> its number on this host, or -1 */
     int *rank_of;       /* number on this host -> rank */
     int *first_of_host; /* rank -> the leader's place among leaders */
@@ -36,6 +37,7 @@ struct pace_comm {
     PACE_VEC(pace_owned) owned;
     uint32_t owned_made;
     bool can_copy;                     /* process_vm_readv works */
+    bool copy_pays;                    /* and takes less than two copies over a board */
     size_t parcel_bytes;               /* a message to another host goes in pieces of so many (parcels.h) */
     struct pace_view_note *view_notes; /* of each process, about the call that is under way */
     char *scratch;
