@@ -109,12 +109,13 @@ static void make_progress(void *context) {
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, c->over, &found, MPI_STATUS_IGNORE);
 }
 
+/* A rank that is not told its processors (more than 1,024) takes part nevertheless: all ranks must. */
 static bool is_crowded(const pace_comm *c) {
     cpu_set_t allowed, all;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) CPU_ZERO(&allowed);
     all = allowed;
     PMPI_Allreduce(&allowed, &all, sizeof allowed, MPI_BYTE, MPI_BOR, c->local);
-    return CPU_COUNT(&all) < c->near;
+    return CPU_COUNT(&all) > 0 && CPU_COUNT(&all) < c->near;
 }
 
 static size_t room_of(int near) {
