@@ -138,8 +138,8 @@ static pace_status take_all(reader *r, const pace_yaml_node *map) {
     for (size_t i = 0; i < pace_yaml_count(map); i++) {
         const char *parameter = pace_yaml_key(map, i);
         bool must = map == pace_yaml_get(r->type, "keys") || pace_word_listed(needed, parameter);
-        if (!PACE_FIND(r->out->settings.items, r->out->settings.count, key, parameter) &&
-            pace_yaml_get(r->parameters, parameter))
+        const void *set = PACE_FIND(r->out->settings.items, r->out->settings.count, key, parameter);
+        if (!set && pace_yaml_get(r->parameters, parameter))
             PACE_TRY(take(r, parameter, members_of(r, parameter), must));
     }
     return PACE_OK;
