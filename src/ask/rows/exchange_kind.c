@@ -267,9 +267,9 @@ static void warn_of_noise(pace_findings *out, const exchanges *e) {
     if (noisy > 0)
         pace_found_warn(
             out, PACE_WARN_CURVES_NOISY,
-            "the times of %zu curve%s scatter, by up to %.0f %%, from run to run or from size to size: their "
-            "intervals are as wide; more iterations or repeated runs would narrow them",
-            noisy, noisy == 1 ? "" : "s", 100 * most);
+            "%zu of %zu curves scatter, by up to %.0f %%, from run to run or from size to size: the intervals of answers "
+            "by them are as wide; more iterations or repeated runs would narrow them",
+            noisy, e->fit.curves.count, 100 * most);
 }
 
 static pace_status describe(pace_findings *out, const void *state) {
