@@ -1,22 +1,24 @@
 #include "exchange/curve_noise.h"
+#include "base/estimate.h"
+#include "base/normal.h"
 #include "base/numbers.h"
 #include "base/sort.h"
 
 #include <math.h>
 
 /* A median tells a deviation as well as a third of as many values would by their squares; neighbours share sizes. */
-enum { LEAST_REPEATS = 4, LEAST_SIZES = 8, VALUES_PER_FREE = 4 };
+enum { LEAST_REPEATS = 4, LEAST_SIZES = 8, VALUES_PER_FREEDOM = 4 };
 
 /* Neighbours further apart than this, largest over smallest: what lies between is the curve's shape, not noise. */
 static const double most_apart = 4.5;
 
 /* Few values tell a deviation badly: 90 % of what is normal lies within Student's t, which is so much further. */
-static double few(double free) { return 1 + 1.1 / free; }
+static double few(double freedom) { return pace_student_reach(freedom) / PACE_NORMAL_90; }
 
 /* Of sizes measured more than once, around the mean of each. */
 static double of_repeats(const pace_curve_point *points, size_t count) {
     double squares = 0;
-    size_t free = 0;
+    size_t freedom = 0;
     for (size_t i = 0, end; i < count; i = end) {
         double sum = 0, of_size = 0;
         for (end = i; end < count && points[end].bytes == points[i].bytes; end++) {
@@ -25,9 +27,9 @@ static double of_repeats(const pace_curve_point *points, size_t count) {
         }
         size_t times = end - i;
         squares += pace_most(of_size - sum * sum / (double)times, 0);
-        free += times - 1;
+        freedom += times - 1;
     }
-    return free < LEAST_REPEATS ? 0 : few((double)free) * sqrt(squares / (double)free);
+    return freedom < LEAST_REPEATS ? 0 : few((double)freedom) * sqrt(squares / (double)freedom);
 }
 
 /* How far a size leaves the line through its neighbours, over what noise of 1 would make of it. */
@@ -62,6 +64,6 @@ static double beyond(double a, double b) { return sqrt(pace_most(a * a - b * b, 
 double pace_curve_noise(const pace_curve_scatter *scatter, const pace_doubts *doubts) {
     if (scatter->repeats > 0) return beyond(scatter->repeats, doubts->figure[PACE_DOUBT_SHAPE_NOISE]);
     if (scatter->near == 0) return 0;
-    return few((double)scatter->near / VALUES_PER_FREE) *
+    return few((double)scatter->near / VALUES_PER_FREEDOM) *
            beyond(scatter->neighbours, doubts->figure[PACE_DOUBT_SHAPE_ROUGH]);
 }
