@@ -256,10 +256,10 @@ def test_published():
     ways = {"measured": [chosen(rows, size) for size in sizes], "model": [chosen(None, size) for size in sizes]}
     right = {how: sum(way == fastest(size) for way, size in zip(found, sizes)) for how, found in ways.items()}
     print("the fastest measured of", len(sizes), "sizes:", right)
-    expect(len(sizes) == 7 and right["measured"] >= 4, right, ways["measured"])
+    expect(len(sizes) == 7 and right["measured"] >= 5, right, ways["measured"])
     for size, way in zip(sizes, ways["measured"]):
         expect(times[(size, *way)] <= times[(size, "", "")], "slower than NCCL's own choice", size, way)
-        expect(times[(size, *way)] <= 1.11 * times[(size, *fastest(size))], size, way, fastest(size))
+        expect(times[(size, *way)] <= 1.07 * times[(size, *fastest(size))], size, way, fastest(size))
     expect(ways["model"] == [("", "")] * 7, "nothing measured changes nothing here", ways["model"])
 
 
