@@ -66,9 +66,8 @@ static double floor_of(const pace_exchange_curve *curve, const pace_curve_point 
 /* The median of the curves that are most like the question. False: none there. */
 static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fit_question *q, double bytes,
                        pace_collective collective, int ranks_per_node, int nodes, bool steady) {
-    double times[MOST_ALIKE], floors[MOST_ALIKE];
+    double times[MOST_ALIKE], floors[MOST_ALIKE], spreads[MOST_ALIKE];
     size_t alike = 0;
-    double tightest = INFINITY;
     int best = -1, element_bytes = 0;
     bool out_of_range = true;
     PACE_ITEMS (const pace_exchange_curve, curve, &fit->curves) {
@@ -82,8 +81,8 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
         pace_estimate s = pace_curve_answer(curve, points, q, ranks_per_node, nodes, bytes, steady);
         if (isnan(s.median)) continue;
         times[alike] = s.median;
+        spreads[alike] = s.spread;
         floors[alike++] = floor_of(curve, points, q, &place, s.median, steady);
-        tightest = pace_least(tightest, s.spread);
     }
     if (alike == 0) return false;
     *out = (reading){.collective = collective,
@@ -91,8 +90,8 @@ static bool read_place(reading *out, const pace_exchange_fit *fit, const pace_fi
                      .nodes = nodes,
                      .ranks = ranks_per_node * nodes,
                      .element_bytes = element_bytes,
-                     .spread = tightest};
-    out->used.added[PACE_DOUBT_CURVE_PROBES] = tightest;
+                     .spread = pace_median(spreads, alike)};
+    out->used.added[PACE_DOUBT_CURVE_PROBES] = out->spread;
     out->used.beyond_sizes = out_of_range;
     out->time_s = pace_median(times, alike);
     out->floor_s = pace_median(floors, alike);
