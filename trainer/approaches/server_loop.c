@@ -32,7 +32,8 @@ struct pace_server {
     grpc_completion_queue *queue;
     pace_store store;
     const pace_carrier *carrier; /* NULL: messages hold the numbers */
-    request *waiting, *moving;
+    request *waiting, *moving, *passing;
+    int passed; /* workers that wait in `passing` */
 };
 
 /* --- calls -------------------------------------------------------------------------------------------------------- */
@@ -173,6 +174,19 @@ static void push(pace_server *s, request *r) {
     else answer(r, NULL, 0, "a gradient of another length");
 }
 
+/* The worker that comes last lets all go on. */
+static void pass(pace_server *s, request *r) {
+    r->stage = WAITS;
+    r->next = s->passing;
+    s->passing = r;
+    if (++s->passed < s->store.workers) return;
+    s->passed = 0;
+    while ((r = s->passing)) {
+        s->passing = r->next;
+        answer(r, NULL, 0, NULL);
+    }
+}
+
 static void act(pace_server *s, request *r) {
     if (!pace_wire_peek(r->message, &r->ask, sizeof r->ask) || r->ask.kind >= PACE_STORE_KINDS) {
         answer(r, NULL, 0, "a message that cannot be read");
@@ -181,6 +195,7 @@ static void act(pace_server *s, request *r) {
     if (r->ask.kind == PACE_STORE_DECLARE) declare(s, r);
     else if (r->ask.kind == PACE_STORE_SET) set(s, r);
     else if (r->ask.kind == PACE_STORE_MEET) meet(s, r);
+    else if (r->ask.kind == PACE_STORE_PASS) pass(s, r);
     else if (!variable_of(s, r)) answer(r, NULL, 0, "a variable that is not here, or has another size");
     else if (r->ask.kind == PACE_STORE_PUSH) push(s, r);
     else pull(s, r);

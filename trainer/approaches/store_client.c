@@ -182,9 +182,29 @@ static pace_result pull_all(pace_store_client *c, uint64_t step) {
     return PACE_EXCHANGER_OK;
 }
 
+/* A message of no numbers to a server, and its answer. */
+static pace_result tell(pace_store_client *c, int server, pace_store_ask says, const void *more, size_t bytes) {
+    call *k = &c->calls[0];
+    *k = (call){.ask = says, .server = server};
+    grpc_byte_buffer *message = pace_wire_message(&k->ask, sizeof k->ask, more, bytes);
+    start_call(c, k, message);
+    grpc_byte_buffer_destroy(message);
+    return finish_all(c, 0);
+}
+
+/* As TensorFlow's synchronous replicas, whose step ends when the gradients of all are applied: weights that are pulled
+ * before share the links with gradients of others that are still pushed. */
+static pace_result wait_for_all(pace_store_client *c) {
+    const pace_exchanger_setup *setup = &c->is.lane->setup;
+    pace_store_ask says = {.kind = PACE_STORE_PASS, .worker = (uint32_t)setup->rank};
+    return setup->asynchronous || setup->ranks < 2 ? PACE_EXCHANGER_OK : tell(c, 0, says, NULL, 0);
+}
+
 pace_result pace_store_client_step(pace_store_client *c) {
     PACE_LANE_TRY(push_all(c));
-    return pace_lane_passed(c->is.lane) ? pull_all(c, c->is.lane->step) : PACE_EXCHANGER_OK;
+    if (!pace_lane_passed(c->is.lane)) return PACE_EXCHANGER_OK;
+    PACE_LANE_TRY(wait_for_all(c));
+    return pull_all(c, c->is.lane->step);
 }
 
 /* --- its life ----------------------------------------------------------------------------------------------------- */
@@ -205,28 +225,20 @@ static pace_result connect(pace_store_client *c) {
 
 static pace_result declare(pace_store_client *c, int server) {
     const pace_lane *lane = c->is.lane;
-    call *k = &c->calls[0];
     pace_store_terms terms = {lane->setup.update, (uint32_t)lane->setup.ranks, lane->setup.asynchronous,
                               lane->setup.tensor_count};
-    *k = (call){.ask = {.kind = PACE_STORE_DECLARE}, .server = server};
-    grpc_byte_buffer *message = pace_wire_message(&k->ask, sizeof k->ask, &terms, sizeof terms);
-    start_call(c, k, message);
-    grpc_byte_buffer_destroy(message);
-    return finish_all(c, 0);
+    return tell(c, server, (pace_store_ask){.kind = PACE_STORE_DECLARE}, &terms, sizeof terms);
 }
 
 static pace_result meet(pace_store_client *c, int server) {
     static char hello[PACE_HELLO_MOST];
     const pace_carrier *carrier = c->is.carrier;
     call *k = &c->calls[0];
-    *k = (call){.ask = {.kind = PACE_STORE_MEET, .worker = (uint32_t)c->is.lane->setup.rank}, .server = server};
+    pace_store_ask says = {.kind = PACE_STORE_MEET, .worker = (uint32_t)c->is.lane->setup.rank};
     long length = carrier->hello(carrier->context, server, hello, sizeof hello);
     if (length < 0)
         return pace_lane_fail(c->is.lane, PACE_EXCHANGER_FAILED, "server %d cannot be told who this is", server);
-    grpc_byte_buffer *message = pace_wire_message(&k->ask, sizeof k->ask, hello, (size_t)length);
-    start_call(c, k, message);
-    grpc_byte_buffer_destroy(message);
-    PACE_LANE_TRY(finish_all(c, 0));
+    PACE_LANE_TRY(tell(c, server, says, hello, (size_t)length));
     size_t bytes = k->reply ? grpc_byte_buffer_length(k->reply) : 0;
     bool good = bytes <= sizeof hello && pace_wire_read(k->reply, NULL, 0, hello, bytes) &&
                 carrier->meet(carrier->context, server, hello, bytes);

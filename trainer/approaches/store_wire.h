@@ -15,6 +15,7 @@ typedef enum {
     PACE_STORE_MEET,    /* of carriers: how this worker is reached; the answer says the same of the server */
     PACE_STORE_PUSH,    /* a gradient */
     PACE_STORE_PULL,    /* weights, when `step` updates were made */
+    PACE_STORE_PASS,    /* answered when all workers have asked: nobody pulls while another still pushes */
     PACE_STORE_KINDS
 } pace_store_kind;
 
