@@ -162,3 +162,46 @@ pace_status pace_train_ranks_mean(const pace_train_ranks *ranks, double *values,
     pace_free(all.sums);
     return failed ? pace_patient_failed(ranks->processes, "ranks took different numbers of steps") : PACE_OK;
 }
+
+/* --- how long their steps are ------------------------------------------------------------------------------------- */
+
+typedef struct {
+    pace_step_record *record;
+    size_t done;
+    double share; /* of each rank in a mean; 0: the slowest is taken */
+} steps_of;
+
+static double *row_of(const pace_step_record *record, int row) { return row ? record->parts[row - 1] : record->whole; }
+
+static double value_at(const void *bytes, size_t at) {
+    double value;
+    memcpy(&value, (const char *)bytes + at * sizeof value, sizeof value);
+    return value;
+}
+
+static int take_steps(void *context, int rank, const void *bytes, size_t length) {
+    const steps_of *all = context;
+    if (length != all->done * (PACE_STEP_PARTS + 1) * sizeof(double)) return 1;
+    for (size_t i = 0; i < all->done; i++) {
+        bool slower = rank == 0 || value_at(bytes, i) > all->record->whole[i];
+        for (int row = 0; row <= PACE_STEP_PARTS; row++) {
+            double *to = row_of(all->record, row), value = value_at(bytes, (size_t)row * all->done + i);
+            if (all->share > 0) to[i] = (rank ? to[i] : 0) + all->share * value;
+            else if (slower) to[i] = value;
+        }
+    }
+    return 0;
+}
+
+pace_status pace_train_ranks_steps(const pace_train_ranks *ranks, pace_step_record *record, size_t done) {
+    if (!ranks->processes) return PACE_OK;
+    double *own = pace_alloc(done * (PACE_STEP_PARTS + 1) + 1, sizeof *own);
+    steps_of all = {record, done, ranks->asynchronous ? 1.0 / ranks->count : 0};
+    if (!own) return PACE_E_MEMORY;
+    for (int row = 0; row <= PACE_STEP_PARTS && done; row++)
+        memcpy(own + (size_t)row * done, row_of(record, row), done * sizeof *own);
+    size_t bytes = done * (PACE_STEP_PARTS + 1) * sizeof *own;
+    int failed = ranks->processes->gather(ranks->processes, own, bytes, take_steps, &all);
+    pace_free(own);
+    return failed ? pace_patient_failed(ranks->processes, "ranks took different numbers of steps") : PACE_OK;
+}

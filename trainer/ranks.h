@@ -29,3 +29,8 @@ pace_status pace_train_ranks_begin(pace_exchange *out, const pace_train_ranks *r
 pace_status pace_train_ranks_any(bool *out, const pace_train_ranks *ranks, bool mine) PACE_MUST_CHECK;
 /** The mean over the ranks of each of `count` values, on rank 0. Collective. */
 pace_status pace_train_ranks_mean(const pace_train_ranks *ranks, double *values, size_t count) PACE_MUST_CHECK;
+
+/** How long the steps that count took, and their parts, on rank 0: ranks begin a step together, and it is as long as
+ * the slowest rank's, whose parts are told; of ranks that wait for nobody, the mean. Collective. */
+pace_status pace_train_ranks_steps(const pace_train_ranks *ranks, pace_step_record *record,
+                                   size_t done) PACE_MUST_CHECK;

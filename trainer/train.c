@@ -302,6 +302,7 @@ static pace_status run(pace_answer **out, training_run *r) {
     PACE_TRY(write_trace(r));
     PACE_TRY(pace_train_ranks_mean(&r->asked.ranks, r->losses, r->done));
     PACE_TRY(pace_train_ranks_mean(&r->asked.ranks, r->rights, r->done));
+    PACE_TRY(pace_train_ranks_steps(&r->asked.ranks, &r->record, r->done));
     return r->asked.ranks.rank == 0 ? answer(out, r) : PACE_OK;
 }
 

@@ -3,6 +3,7 @@ schema, and what cannot be is refused in one line. Skipped where the module of l
 import json
 import os
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -110,6 +111,24 @@ for study, batch, count in kinds:
         strict_schema.hold(answer, "study")
     expect(len(answer["runs"]) == count or study != "batch", study, len(answer["runs"]))
     expect(all(one["samples_per_s"] > 0 for one in answer["runs"] if one["approach"] in (None, *here)), study, answer["runs"])
+# Ranks begin a step together: it is as long as that of the slowest, as the traces of all ranks have it. The large tensor lies on
+# one server, beside one of the ranks: the other takes longer.
+with tempfile.TemporaryDirectory() as folder:
+    path, trace = os.path.join(folder, "net.yaml"), os.path.join(folder, "t.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("family: net\nabout: a\nsource: b\ninputs: {x: {features: 1500}}\nloss: cross_entropy\nlayers:\n  - linear: 1500\n  - linear: 2\n")
+    for approach in here if EVERYTHING else [one for one in here if one == "grpc"] or here[:1]:
+        answer = train("--ranks", "2", "--batch", "1", "--approach", approach, "--trace", trace, model=path)
+        steps = []
+        for rank in range(2):
+            with open(os.path.join(folder, f"t.rank{rank}.json"), encoding="utf-8") as file:
+                events = [event for event in json.load(file)["traceEvents"] if event.get("name", "").startswith("ProfilerStep#")]
+            steps.append([event["dur"] for event in sorted(events, key=lambda event: event["ts"])])
+        slowest = [max(pair) for pair in zip(*steps)]
+        expect(len(slowest) == 3 and answer, approach, steps)
+        expect(abs(answer["step_ns"] / 1e3 - statistics.median(slowest)) < 1e-2, approach, answer["step_ns"], steps)
+        parts = sum(stage["median_ns"] for stage in answer["stages"])
+        expect(0.5 * answer["step_ns"] < parts < 1.5 * answer["step_ns"], "the parts are that rank's", approach, answer["stages"])
 # The study of partitions: what it says of each run is what the same run says alone, and what predict says of it.
 code, out, err = run("--study", "partition", "--ranks", "2", "--batch", "4", "--steps", "2", "--on", "epyc-zen5-2t*4 net=10Gb/s", "--format", "json", model="mlp")
 expect(code == 0, err[-1000:])
