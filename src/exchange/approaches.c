@@ -414,12 +414,27 @@ static pace_status collective_s(double *out_s, const question *q, pace_collectiv
     return PACE_OK;
 }
 
+int pace_approach_algorithm(const pace_approach *approach) {
+    return approach->nccl ? PACE_ANY : approach->mpi.algorithm;
+}
+
+/* Measured all-reduces hold what the library does around its messages. */
+static bool was_measured(double *out_s, const question *q, double bytes) {
+    pace_exchange_measured *measured = q->exchange->measured;
+    const pace_exchange_question asked = {
+        PACE_ALLREDUCE, bytes, q->ranks_per_node, q->nodes, q->approach->mpi.algorithm, PACE_ANY, 0};
+    pace_estimate s;
+    if (!measured || measured->time(&s, measured, q->exchange, &asked) != PACE_OK) return false;
+    *out_s = s.median;
+    return true;
+}
+
 /* NCCL adds on the devices, while it sends. */
 static pace_status reduced(pace_approach_parts *out, const question *q, double bytes) {
     const pace_approach *a = q->approach;
     pace_mpi_allreduce mpi;
     if (a->nccl) PACE_TRY(collective_s(&out->messages_s, q, PACE_ALLREDUCE, bytes));
-    else {
+    else if (!was_measured(&out->messages_s, q, bytes)) {
         PACE_TRY(pace_mpi_allreduce_find(&mpi, &a->mpi, q->exchange, q->ranks_per_node, q->nodes, bytes, q->copy_rate));
         *out = (pace_approach_parts){.messages_s = mpi.messages_s,
                                      .adding_s = mpi.adding_s,

@@ -147,6 +147,9 @@ static inline double pace_approach_exchange_s(const pace_approach_parts *parts) 
     return parts->messages_s + parts->adding_s + parts->staging_s + parts->queries_s + parts->control_s;
 }
 
+/** The textbook's algorithm that it takes at every size; PACE_ANY: its library chooses. */
+int pace_approach_algorithm(const pace_approach *approach);
+
 /** One exchange of `bytes`, all ranks ready, of every family: of servers one tensor, pushed and pulled. The rest is as
  * for pace_approach_buffer_s(). */
 pace_status pace_approach_parts_find(pace_approach_parts *out, const pace_approach *approach,

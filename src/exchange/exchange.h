@@ -46,15 +46,25 @@ typedef struct {
     pace_doubts_used used;  /* what time_s rests on */
 } pace_exchange_answer;
 
+typedef struct pace_exchange_measured pace_exchange_measured;
+
 typedef struct {
     pace_machine machine;
-    pace_exchange_library library; /* never AUTO */
-    bool in_step;                  /* the textbook's rings wait for every step to end, as over MPI_Sendrecv */
-    pace_nccl nccl, prices;        /* PACE_LIBRARY_NCCL: of the version that chooses; of the newest, which price it */
-    pace_nccl_stack stack;         /* what starts its exchanges; CURRENT when opened */
-    pace_doubts doubts;            /* of its answers */
-    pace_algorithm_gaps gaps;      /* PACE_LIBRARY_TEXTBOOK */
+    pace_exchange_measured *measured; /* what pace_exchange_time() asks first; NULL = nothing; borrowed */
+    pace_exchange_library library;    /* never AUTO */
+    bool in_step;                     /* the textbook's rings wait for every step to end, as over MPI_Sendrecv */
+    pace_nccl nccl, prices;   /* PACE_LIBRARY_NCCL: of the version that chooses; of the newest, which price it */
+    pace_nccl_stack stack;    /* what starts its exchanges; CURRENT when opened */
+    pace_doubts doubts;       /* of its answers */
+    pace_algorithm_gaps gaps; /* PACE_LIBRARY_TEXTBOOK */
 } pace_exchange;
+
+/* Times that were measured on the machine (exchange/own_curves.h). `time` fails where they tell nothing: then the
+ * closed form answers. */
+struct pace_exchange_measured {
+    pace_status (*time)(pace_estimate *out_s, pace_exchange_measured *measured, const pace_exchange *exchange,
+                        const pace_exchange_question *question);
+};
 
 /** Makes a machine ready. `line` is NCCL's version ("2.7"), or "rccl"; NULL = the newest. With AUTO a version has no
  * part on AMD's devices. Errors: those of pace_machine_check(); PACE_E_USAGE for a library that is of other devices;
@@ -72,7 +82,7 @@ pace_status pace_exchange_name_protocol(int *protocol, const pace_exchange *exch
 pace_status pace_exchange_answer_question(pace_exchange_answer *out, const pace_exchange *exchange,
                                           const pace_exchange_question *question) PACE_MUST_CHECK;
 
-/** The time alone. */
+/** The time alone: as it was measured on the machine, where that is known; else in closed form. */
 pace_status pace_exchange_time(pace_estimate *out_s, const pace_exchange *exchange,
                                const pace_exchange_question *question) PACE_MUST_CHECK;
 

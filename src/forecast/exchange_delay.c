@@ -71,15 +71,27 @@ static int nodes_of(const pace_forecast_result *result, const pace_scenario *sce
     return result->exchange.span <= on_node ? 1 : machine->nodes;
 }
 
+/* How far off the exchanges are: as the closed form of their library is, or as measured curves say of themselves. */
+static double spread_of(pace_doubt *out, const pace_forecast_result *result, const pace_scenario *scenario,
+                        const pace_doubts *doubts) {
+    const pace_forecast_family *all = &result->families[PACE_FORECAST_EXCHANGES];
+    *out = pace_exchange_doubt(&scenario->exchange, nodes_of(result, scenario));
+    bool measured = all->by_rung[PACE_RUNG_CALIBRATED] > 0, in_lanes = result->exchange.measured_spread > 0;
+    if (!measured && !in_lanes) return doubts->figure[*out];
+    *out = PACE_DOUBT_CURVE_PROBES;
+    return in_lanes ? result->exchange.measured_spread : all->spread_ns / all->kernel_ns;
+}
+
 void pace_exchange_doubt_step(pace_forecast_result *result, const pace_scenario *scenario, const pace_doubts *doubts) {
     const double z90 = 1.645;
     pace_estimate *step_s = &result->step_s;
-    pace_doubt model = pace_exchange_doubt(&scenario->exchange, nodes_of(result, scenario));
-    double form = doubts->figure[PACE_DOUBT_SCALING_EXCHANGE], own = hypot(form, doubts->figure[model]);
+    pace_doubt model;
+    double figure = spread_of(&model, result, scenario, doubts);
+    double form = doubts->figure[PACE_DOUBT_SCALING_EXCHANGE], own = hypot(form, figure);
     double times = exp(z90 * own), exposed_s = (times - 1) * result->exchange.exposed_s;
     double later_s = fmax(exposed_s, late_s(pace_analysis_slowest(&result->analysis), times));
     double added = log1p(later_s / step_s->median) / z90;
     step_s->spread = hypot(step_s->spread, added);
-    result->used.added[model] = hypot(result->used.added[model], added * doubts->figure[model] / own);
+    result->used.added[model] = hypot(result->used.added[model], added * figure / own);
     result->used.added[PACE_DOUBT_SCALING_EXCHANGE] = added * form / own;
 }

@@ -93,6 +93,7 @@ typedef struct {
     double exposed_by_s[PACE_GROUPS]; /* that of each kind of group; pipelines' sends and receives without waiting */
     double skew_s;                    /* waiting for the slowest of the ranks: beside the walk, whose ranks are alike */
     double jitter;                    /* how much the ranks' steps differ */
+    double measured_spread;           /* of lanes' exchanges where measured curves say it; 0 = they do not */
     const char *bottleneck;           /* of the lanes; static; NULL = buckets have none */
     pace_merge_buffers merging;       /* of a device store, beside what every rank holds */
 } pace_forecast_exchange;

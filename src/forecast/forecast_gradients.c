@@ -149,6 +149,24 @@ static pace_status find_merging(pace_forecast_exchange *out, const pace_scenario
     return pace_merge_buffers_find(&out->merging, ranks, &gradients);
 }
 
+/* What measured curves say of themselves: of a full buffer, or of all gradients where they are less. */
+static pace_status find_spread(pace_forecast_exchange *out, const pace_scenario *scenario,
+                               const pace_approach_setup *setup, const pace_gradient_profile *profile) {
+    const pace_approach *approach = &scenario->approach;
+    pace_exchange_question asked = {.collective = PACE_ALLREDUCE,
+                                    .ranks_per_node = setup->ranks_per_node,
+                                    .nodes = setup->nodes,
+                                    .algorithm = pace_approach_algorithm(approach),
+                                    .protocol = PACE_ANY};
+    pace_estimate s;
+    if (!scenario->exchange.measured || approach->family != PACE_APPROACH_ALLREDUCE) return PACE_OK;
+    for (size_t i = 0; i < profile->count; i++) asked.bytes += profile->bytes[i];
+    if (approach->fuses_bytes > 0) asked.bytes = fmin(asked.bytes, approach->fuses_bytes);
+    PACE_TRY(pace_exchange_time(&s, &scenario->exchange, &asked));
+    if (s.rung == PACE_RUNG_CALIBRATED) out->measured_spread = s.spread;
+    return PACE_OK;
+}
+
 pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out, const pace_pricing *pricing,
                                  const pace_step *walked) {
     gradient_launches launches = {0};
@@ -165,6 +183,7 @@ pace_status pace_gradients_price(double *launch_ns, pace_forecast_exchange *out,
         if (status == PACE_OK)
             status = pace_gradients_ends(&ends, &times, &profile, &scenario->approach, &scenario->exchange, &setup);
         if (status == PACE_OK) status = find_merging(out, scenario, setup.ranks_per_node, &profile);
+        if (status == PACE_OK) status = find_spread(out, scenario, &setup, &profile);
     }
     if (status == PACE_OK && ends.count) {
         price_pushes(launch_ns, &launches, &profile, &ends, pace_gradient_stretch(&profile, &times));

@@ -200,8 +200,11 @@ static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, con
     *out_ns = (pace_estimate){s * 1e9, doubt(p, PACE_DOUBT_EXCHANGE_BUCKET), PACE_RUNG_FORMULA};
     if (!pace_approach_has_buckets(&p->scenario->approach)) return PACE_OK;
     pace_estimate alone_s; /* the collective itself is as well known as any other */
-    PACE_TRY(pace_exchange_time(&alone_s, &p->scenario->exchange, question));
+    pace_exchange_question alone = *question;
+    alone.algorithm = pace_approach_algorithm(&p->scenario->approach);
+    PACE_TRY(pace_exchange_time(&alone_s, &p->scenario->exchange, &alone));
     out_ns->spread = alone_s.spread;
+    out_ns->rung = alone_s.rung;
     return PACE_OK;
 }
 
@@ -392,6 +395,7 @@ static pace_doubt doubt_of(const pace_pricing *p, uint32_t number, pace_rung run
     const pace_graph *graph = &p->variant->graph;
     uint32_t exchange = graph->launches.items[number].exchange;
     if (rung == PACE_RUNG_MEASURED) return PACE_DOUBT_KERNEL_REPEATED;
+    if (exchange && rung == PACE_RUNG_CALIBRATED) return PACE_DOUBT_CURVE_PROBES;
     if (exchange) return exchange_doubt(p, &graph->exchanges.items[exchange - 1]);
     const pace_op *op = pace_variant_op(p->variant, number);
     if (rung == PACE_RUNG_LEARNED && op && pace_cost_beyond(p->forecast->cost, pace_pricing_device(p), op, ""))

@@ -280,6 +280,12 @@ static void find_front(pace_plan_asked *a) {
     }
 }
 
+static pace_status check_curves(pace_plan_asked *a) {
+    pace_curves_told told = {0};
+    for (size_t i = 0; i < a->places.count; i++) pace_curves_told_add(&told, &a->places.items[i]->step.exchange);
+    return pace_predict_fits_told(&a->warnings, &a->fits, &told);
+}
+
 pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_plan_options *options) {
     out->name = name;
     out->options = options;
@@ -297,6 +303,7 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
     if (!out->stopped) PACE_TRY(pace_plan_find_framework(out, name));
     if (!out->stopped) PACE_TRY(pace_plan_find_enough(out, name));
     if (!out->stopped) PACE_TRY(draw_best(out));
+    if (!out->stopped) PACE_TRY(check_curves(out));
     return find_launch(out);
 }
 
@@ -309,5 +316,6 @@ void pace_plan_asked_free(pace_plan_asked *asked) {
     pace_texts_free(&asked->launch);
     pace_texts_free(&asked->taken_out);
     pace_predict_fits_free(&asked->fits);
+    pace_warnings_free(&asked->warnings);
     pace_device_catalog_free(&asked->devices);
 }

@@ -51,7 +51,8 @@ pace_status pace_plan_terms_read(pace_plan_asked *a) {
     PACE_TRY(pace_predict_fits_open(&a->fits, &o->fits));
     if (a->fits.kernels.count)
         return pace_fail(PACE_E_USAGE,
-                         "fit: expected a fit of steps (fit " PACE_FIELD "kind step), found %s, of kernels",
+                         "fit: expected a fit of steps or of exchanges (fit " PACE_FIELD
+                         "kind step), found %s, of kernels",
                          a->fits.kernels.items[0]);
     return check_terms(o);
 }
@@ -158,7 +159,8 @@ pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const c
         return pace_fail(PACE_E_USAGE,
                          "on: expected accelerators, found the CPU %s, of which no configuration is searched",
                          device->name);
-    const pace_step_words words = {.name = name, .set = &a->options->set, .device = device, .machine = &p->machine};
+    const pace_step_words words = {
+        .name = name, .set = &a->options->set, .device = device, .machine = &p->machine, .fits = &a->fits};
     PACE_TRY(pace_step_unshared_open(&p->step, a->options->context->catalog, &words));
     if (p->step.asked.config.mode != PACE_TRAINING)
         return pace_fail(PACE_E_USAGE, "set: expected mode=training: a plan is of training");

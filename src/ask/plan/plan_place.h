@@ -97,6 +97,7 @@ typedef struct {
     PACE_VEC(pace_plan_change) changes; /* fastest first; only such as are faster, or fit where it does not */
     pace_device_catalog devices;
     pace_predict_fits fits;
+    pace_warnings warnings;
     PACE_VEC(pace_plan_place *) places; /* as asked, parts of a machine from the smallest */
     double tokens, within_days, budget; /* NAN = not said */
     double most_devices;                /* of the machines that are offered */

@@ -1,5 +1,7 @@
 #include "ask/predict/predict_fits.h"
+#include "ask/rows/exchange_stack.h"
 #include "ask/rows/fit_rows.h"
+#include "ask/rows/fit_system.h"
 
 #include <string.h>
 
@@ -9,7 +11,7 @@ static const struct {
 } documents[] = {
     {"paceline.step-fit/1", "steps", "step", NULL},
     {"paceline.scaling-fit/1", "scaling", "scaling", "predict --kind scaling --rows TABLE"},
-    {"paceline.exchange-fit/1", "exchanges", "exchange", "predict --kind exchange"},
+    {"paceline.exchange-fit/1", "exchanges", "exchange", NULL},
     {"paceline.job-fit/1", "jobs", "job", "fleet, or predict --kind job"},
 };
 
@@ -38,13 +40,15 @@ static pace_status first_of(char *out, const char *path) {
 static pace_status add_document(pace_predict_fits *out, const char *path) {
     int number;
     PACE_TRY(pace_yaml_read_file(&number, path, find_schema));
+    const char *name = documents[number].name;
     if (documents[number].belongs)
-        return pace_fail(PACE_E_USAGE, "fit: %s is a fit of %s, which belongs to %s", path, documents[number].name,
+        return pace_fail(PACE_E_USAGE, "fit: %s is a fit of %s, which belongs to %s", path, name,
                          documents[number].belongs);
-    if (out->step_path)
-        return pace_fail(PACE_E_USAGE, "fit: expected one fit of steps, found %s after %s", path, out->step_path);
-    out->step_path = path;
-    return pace_step_fit_load(&out->step, path);
+    bool of_steps = strcmp(documents[number].kind, "step") == 0;
+    const char **kept = of_steps ? &out->step_path : &out->exchanges_path;
+    if (*kept) return pace_fail(PACE_E_USAGE, "fit: expected one fit of %s, found %s after %s", name, path, *kept);
+    *kept = path;
+    return of_steps ? pace_step_fit_load(&out->step, path) : pace_exchange_fit_load(&out->exchanges, path);
 }
 
 pace_status pace_predict_fit_of_kind(const char *path, const char *kind) {
@@ -74,7 +78,45 @@ pace_status pace_predict_fits_open(pace_predict_fits *out, const pace_words *fil
     return PACE_OK;
 }
 
-void pace_predict_fits_free(pace_predict_fits *fits) { PACE_VEC_FREE(&fits->kernels); }
+void pace_predict_fits_free(pace_predict_fits *fits) {
+    PACE_ITEMS (pace_own_curves *, curves, &fits->curves) pace_free(*curves);
+    PACE_VEC_FREE(&fits->kernels, &fits->curves);
+    pace_exchange_fit_free(&fits->exchanges);
+}
+
+pace_status pace_predict_fits_join(pace_predict_fits *fits, pace_catalog *catalog, pace_exchange *exchange) {
+    const char *system;
+    pace_own_curves *curves;
+    if (!fits || !fits->exchanges_path) return PACE_OK;
+    PACE_TRY(pace_fit_system_of(&system, &fits->exchanges, catalog, &exchange->machine, true));
+    if (!PACE_MAKE(curves, 1)) return PACE_E_MEMORY;
+    pace_status status = PACE_PUSH(&fits->curves, curves);
+    if (status != PACE_OK) {
+        pace_free(curves);
+        return status;
+    }
+    pace_nccl_stack said = pace_exchange_stack_of_curves(&fits->exchanges, system, exchange->stack);
+    pace_own_curves_open(curves, &fits->exchanges, system, pace_exchange_stack_beside_curves(said));
+    exchange->measured = &curves->is;
+    return PACE_OK;
+}
+
+void pace_curves_told_add(pace_curves_told *told, const pace_exchange *exchange) {
+    const pace_own_curves *curves = (const pace_own_curves *)exchange->measured;
+    if (!curves) return;
+    told->told += curves->told, told->untold += curves->untold;
+    if (curves->untold) told->why = curves->why;
+}
+
+pace_status pace_predict_fits_told(pace_warnings *to, const pace_predict_fits *fits, const pace_curves_told *told) {
+    if (!fits->exchanges_path) return PACE_OK;
+    if (!told->told)
+        return pace_fail(PACE_E_USAGE, "fit: %s has no effect: %s", fits->exchanges_path,
+                         told->untold ? told->why : "no exchange is priced by its curves");
+    if (!told->untold) return PACE_OK;
+    return pace_warn(to, PACE_WARN_EXTRAPOLATED, fits->exchanges_path,
+                     "the curves do not tell all that is exchanged, and closed forms do: %s", told->why);
+}
 
 pace_status pace_predict_fits_kernels(const pace_predict_fits *fits, pace_cost *cost) {
     for (size_t i = 0; fits && i < fits->kernels.count; i++) {

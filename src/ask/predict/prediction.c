@@ -170,6 +170,14 @@ static void find_framed(pace_prediction *p, const pace_predict_options *options)
         p->scenarios.items.items[i].has_approach = false;
 }
 
+/* Measured curves answer for every machine that is asked about. */
+static pace_status join_scenarios(pace_prediction *p, const pace_predict_options *options) {
+    PACE_ITEMS (pace_scenario, scenario, &p->scenarios.items)
+        if (scenario->has_exchange)
+            PACE_TRY(pace_predict_fits_join(&p->fits, options->context->catalog, &scenario->exchange));
+    return PACE_OK;
+}
+
 /* What is asked; models are opened, everything else is read later. */
 pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, size_t path_count,
                                  const pace_predict_options *options) {
@@ -201,6 +209,7 @@ pace_status pace_prediction_open(pace_prediction *p, const char *const *paths, s
     PACE_TRY(pace_predict_inputs_have_times(&timed, paths, path_count));
     timed &= !p->is_model;
     PACE_TRY(pace_scenarios_make(&p->scenarios, &usual, timed, &p->devices)); /* before anything long */
+    PACE_TRY(join_scenarios(p, options));
     if (!timed && (options->steps.numbers || options->steps.skip))
         return pace_fail(PACE_E_USAGE, "%s: has no effect on '%s', which holds one step without times",
                          options->steps.numbers ? "steps" : "skip", paths[0]);
@@ -324,13 +333,20 @@ static pace_status check_fits(const pace_prediction *p) {
     size_t priced = 0;
     if (p->fits.kernels.count == 0) return PACE_OK;
     for (size_t i = 0; i < p->result_count; i++)
-        for (int f = 0; f < PACE_FORECAST_FAMILIES; f++)
+        for (int f = 0; f < PACE_OP_FAMILIES; f++)
             priced += p->results[i].families[f].by_rung[PACE_RUNG_LEARNED] +
                       p->results[i].families[f].by_rung[PACE_RUNG_CALIBRATED];
     if (priced) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
                      "fit: has no effect: %s knows no kernel of this step on the device it is asked about",
                      p->fits.kernels.items[0]);
+}
+
+static pace_status check_curves(pace_prediction *p) {
+    pace_curves_told told = {0};
+    PACE_ITEMS (const pace_scenario, scenario, &p->scenarios.items)
+        if (scenario->has_exchange) pace_curves_told_add(&told, &scenario->exchange);
+    return pace_predict_fits_told(&p->inputs.warnings, &p->fits, &told);
 }
 
 /* What the first rank lacks that lacks something. Without any kernel there is no step to predict, unless operators move
@@ -569,6 +585,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     if (!(p->results[0].step_s.median > 0))
         return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
     PACE_TRY(check_fits(p));
+    PACE_TRY(check_curves(p));
     doubt_gap(p);
     PACE_TRY(doubt_replay(p));
     PACE_TRY(hold_savings(p));

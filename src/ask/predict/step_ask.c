@@ -171,8 +171,9 @@ pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, co
     return open_model(out, catalog, &words, 1, true);
 }
 
-static pace_status join(pace_step_asked *a, pace_catalog *catalog) {
+static pace_status join(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
     PACE_TRY(pace_exchange_open(&a->exchange, catalog, &a->machine, PACE_LIBRARY_AUTO, NULL));
+    PACE_TRY(pace_predict_fits_join(words->fits, catalog, &a->exchange));
     a->asked.exchange = &a->exchange;
     return PACE_OK;
 }
@@ -216,7 +217,7 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
     if (ranks > devices)
         return pace_fail(PACE_E_USAGE, "%s: a group of %g ranks: expected at most its %g devices (dp x tp x pp x cp)",
                          a->machine.name, ranks, devices);
-    return ranks < 2 ? PACE_OK : join(a, catalog);
+    return ranks < 2 ? PACE_OK : join(a, catalog, words);
 }
 
 static bool exchanges_gradients(const pace_config *config) {
@@ -349,7 +350,7 @@ pace_status pace_step_unshared_open(pace_step_asked *out, pace_catalog *catalog,
     PACE_TRY(open_model(out, catalog, words, 0, true));
     PACE_TRY(open_place(out, catalog, words));
     if (!out->asked.exchange && words->machine && words->machine->devices * words->machine->nodes > 1)
-        PACE_TRY(join(out, catalog));
+        PACE_TRY(join(out, catalog, words));
     PACE_TRY(pace_config_check_device(&out->asked.config, words->device));
     PACE_TRY(open_approach(out, catalog, words));
     return open_pricer(out, catalog, words);

@@ -33,10 +33,10 @@ typedef struct {
     const pace_approach *chosen; /* instead of both; NULL = as they say */
     bool several;                /* one of several numbers of workers, to which settings apply where they can */
     const pace_device *device;
-    const pace_machine *machine;   /* NULL = the device alone */
-    double host_bytes;             /* then: memory of its host; 0 = unknown */
-    const pace_predict_fits *fits; /* of kernels; NULL = none */
-    bool compared;                 /* with other machines: one device of each, unless `set` shares the step */
+    const pace_machine *machine; /* NULL = the device alone */
+    double host_bytes;           /* then: memory of its host; 0 = unknown */
+    pace_predict_fits *fits;     /* of kernels and exchanges; NULL = none */
+    bool compared;               /* with other machines: one device of each, unless `set` shares the step */
 } pace_step_words;
 
 /** What a configuration is where nobody says: as the framework runs steps, which recomputes layers with attention only;

@@ -1,6 +1,7 @@
 /* The report of `paceline plan`: the fastest configurations, what each loses, and what cannot be. */
 #include "base/print.h"
 #include "base/order.h"
+#include "report/predict/machine_note.h"
 #include "report/engines.h"
 #include "report/plan/plan_says.h"
 #include "report/show.h"
@@ -421,7 +422,9 @@ static pace_status describe(pace_report *report, void *context) {
     put_places(root, a);
     PACE_TRY(put_front(root, a));
     put_refusals(root, a);
+    pace_put_curves_note(root, &a->fits);
     pace_plan_say_notes(report, root, a, shown);
+    pace_report_warn_all(report, &a->warnings);
     if (best) pace_report_value(report, "best.step_s", best->choices.items[0].time_s.median);
     if (a->yours.time_s.median > 0) pace_report_value(report, "yours.step_s", a->yours.time_s.median);
     return PACE_OK;

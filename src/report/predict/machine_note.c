@@ -21,3 +21,9 @@ void pace_put_pieces_note(pace_node *root, const char *text) {
             "The alltoallv is assumed to send equal pieces between all ranks. With unequal pieces, the busiest rank "
             "sets the time.");
 }
+
+void pace_put_curves_note(pace_node *root, const pace_predict_fits *fits) {
+    if (fits->curves.count)
+        pace_node_note(root, "Exchanges take what the measured curves of %s say (%s).", fits->curves.items[0]->system,
+                       fits->exchanges_path);
+}

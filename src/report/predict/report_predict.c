@@ -429,6 +429,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     if (p->inputs.is_measured) PACE_TRY(note_steps(root, p));
     if (p->is_model) pace_say_found(report, p->step.asked.model, &p->step.asked.config);
     pace_put_step_values(report, p->results[0].step_s);
+    pace_put_curves_note(root, &p->fits);
     if (p->is_model && !p->step.asked.device->is_cpu)
         pace_put_closed_form(report, &p->step, options->on.items[0], p->results[0].step_s.median / p->fit_factor);
     if (options->approach || p->results[0].exchange.ranks > 1)
@@ -472,6 +473,12 @@ static pace_status report_of(pace_report **out, pace_prediction *p, const pace_p
     return build(*out, p, options);
 }
 
+static pace_status check_curves(pace_prediction *p) {
+    pace_curves_told told = {0};
+    if (p->step.asked.exchange) pace_curves_told_add(&told, p->step.asked.exchange);
+    return pace_predict_fits_told(&p->inputs.warnings, &p->fits, &told);
+}
+
 pace_status pace_predict(pace_report **out, const char *const *paths, size_t path_count,
                          const pace_predict_options *options) {
     if (path_count == 0) return pace_fail(PACE_E_USAGE, "expected at least one trace or a model, found none");
@@ -487,6 +494,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     }
     if (status == PACE_OK) status = pace_predict_step(&report, &p->step, &p->fits, options);
     if (status == PACE_OK) status = pace_predict_fits_warn(&p->inputs.warnings, &p->fits, &p->step.asked);
+    if (status == PACE_OK) status = check_curves(p);
     if (status == PACE_OK) pace_report_warn_all(report, &p->inputs.warnings);
     free_prediction(p);
     return pace_report_give(out, report, status);

@@ -1,4 +1,5 @@
 #include "base/order.h"
+#include "report/predict/machine_note.h"
 #include "report/predict/report_assumptions.h"
 #include "ask/predict/scenarios.h"
 #include "ask/predict/setting_effects.h"
@@ -379,6 +380,7 @@ static pace_status build(pace_report *report, void *context) {
     put_tables(root, a->step);
     put_adapters(root, a->step);
     put_sharing(root, a);
+    pace_put_curves_note(root, a->fits);
     PACE_TRY(put_picture(report, a));
     pace_node_text(root, "model", pace_names_text(&a->step->model.names, a->step->model.name));
     pace_node_text(root, "machine", a->on);

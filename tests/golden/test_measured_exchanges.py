@@ -1,0 +1,113 @@
+"""A step exchanges as fast as measured curves of its machine say: exchanges in the timeline take the measured times, other settings of
+the question find the same curves, and what a fit does not tell is said or refused."""
+import gzip
+import json
+import os
+import subprocess
+import tempfile
+
+from checks import expect, finish
+
+PROGRAM = os.environ["PACELINE"]
+SIZES = [2**k for k in range(10, 31)]
+TENSOR = ("llama2-7b", "--on", "dgx-h100*2", "--set", "tp=8", "--set", "dp=2", "--set", "micro_batch=1")
+
+
+def run(*arguments):
+    done = subprocess.run([PROGRAM, *arguments, "-q"], capture_output=True)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+def ask(*arguments):
+    code, out, err = run(*arguments, "-f", "json")
+    expect(code == 0, arguments, err)
+    return json.loads(out)
+
+
+def step_s(*arguments):
+    return ask("predict", *arguments)["values"]["step.median_s"]
+
+
+def fit_of(folder, name, time_us, system="dgx-h100"):
+    """Curves of all-reduces and of what ZeRO and pipelines exchange, inside a node and over two, by a function of the size."""
+    table, fit = os.path.join(folder, name + ".csv"), os.path.join(folder, name + ".json")
+    with open(table, "w") as out:
+        out.write("system,collective,ranks,nodes,bytes,time_us\n")
+        for collective in ("all_reduce", "all_gather", "reduce_scatter", "sendrecv"):
+            for ranks, nodes in ((2, 2), (8, 1), (16, 2)):
+                out.writelines(f"{system},{collective},{ranks},{nodes},{size},{time_us(size)}\n" for size in SIZES)
+    code, _, err = run("fit", "--kind", "exchange", table, "-o", fit)
+    expect(code == 0, name, err)
+    return fit
+
+
+def kernels(*arguments):
+    """Durations, in ms, of the exchanges of the predicted timeline, by name."""
+    code, out, err = run("predict", *arguments, "-f", "perfetto")
+    expect(code == 0, arguments, err)
+    events = json.loads(gzip.decompress(out) if out[:2] == b"\x1f\x8b" else out)["traceEvents"]
+    found = {}
+    for event in events:
+        if event.get("ph") == "X" and event.get("cat") == "kernel" and "nccl" in event["name"]:
+            found.setdefault(event["name"], []).append(event["dur"] / 1e3)
+    return found
+
+
+def check_timeline(folder):
+    """Each exchange of 8 ranks takes 3 ms in the table, whatever its size."""
+    fit = fit_of(folder, "flat", lambda size: 3000)
+    found = kernels(*TENSOR, "--fit", fit)
+    times = [time for name in found for time in found[name]]
+    expect(len(times) > 64 and all(abs(time / 3 - 1) < 0.02 for time in times), "measured times", sorted(times)[:3], sorted(times)[-3:])
+    answer = ask("predict", *TENSOR, "--fit", fit)
+    expect(any("measured curves of dgx-h100" in note for note in answer["notes"]), "said", answer["notes"])
+    expect("curve_probes" in [one["doubt"] for one in answer["assumptions"]], "its doubt", answer["assumptions"])
+
+
+def check_every_engine(folder):
+    """Bandwidth curves, and the same ten times slower: a walked step, a framework's closed form, an approach over MPI, a pipeline and a plan."""
+    fast, slow, crawling = (fit_of(folder, name, lambda size, rate=rate: 20 + size / rate)
+                            for name, rate in (("fast", 2e5), ("slow", 2e4), ("crawling", 2e2)))
+    for question in (TENSOR, (*TENSOR, "--set", "framework=megatron-core"), ("vgg16", "--on", "dgx-h100*2", "--set", "dp=16", "--set", "micro_batch=8"),
+                     ("vgg16", "--on", "dgx-h100*2", "--set", "dp=16", "--set", "micro_batch=8", "--approach", "horovod-mpi"),
+                     ("llama2-7b", "--on", "dgx-h100*2", "--set", "tp=8", "--set", "pp=2", "--set", "micro_batch=1"),
+                     ("llama2-7b", "--on", "dgx-h100*2", "--set", "dp=16", "--set", "zero_stage=3", "--set", "micro_batch=1")):
+        least, most = step_s(*question, "--fit", fast), step_s(*question, "--fit", slow)
+        expect(most > 1.1 * least, "slower exchanges", question, least, most)
+    # what nothing hides is as much longer as the table says: one layer's gradients, all ready at the end of a step of next to nothing
+    for approach in (), ("--approach", "horovod-mpi:cycle_s=0:control_s=0:negotiate_s=0"):
+        question = ("mlp", "--on", "dgx-h100*2", "--set", "dp=16", "--set", "micro_batch=1", "--set", "precision=fp32", *approach)
+        more = step_s(*question, "--fit", crawling) - step_s(*question, "--fit", fast)
+        table = 4 * (785 * 800 + 801 * 10) * (1 / 2e2 - 1 / 2e5) * 1e-6
+        expect(0.9 * table < more < 1.1 * table, "as much longer", approach, more, table)
+    plan = ask("plan", "llama2-7b", "--on", "dgx-h100*2", "--set", "global_batch=64", "--fit", slow, "--top", "1")
+    best = plan["configurations"][0]
+    sets = [word for key in ("tp", "pp", "dp", "micro_batch", "zero_stage") for word in ("--set", f"{key}={best[key]}")]
+    expect(best["step_ns"] > ask("plan", "llama2-7b", "--on", "dgx-h100*2", "--set", "global_batch=64", "--fit", fast, "--top", "1")
+           ["configurations"][0]["step_ns"], "a plan over slow links", best, sets)
+
+
+def check_interval(folder):
+    """A measured network is better known than the catalogue's."""
+    fit = fit_of(folder, "own", lambda size: 30 + size / 1e5)
+    question = ("vgg16", "--on", "dgx-h100*2", "--set", "dp=16", "--set", "micro_batch=2")
+    wide, narrow = (ask("predict", *question, *more)["values"] for more in ((), ("--fit", fit)))
+    ratios = [one["step.high_s"] / one["step.low_s"] for one in (wide, narrow)]
+    expect(ratios[1] < 0.8 * ratios[0], "intervals", ratios)
+
+
+def check_refused(folder):
+    fit = fit_of(folder, "one", lambda size: 30 + size / 1e5)
+    for words, reason in ((("predict", "llama2-7b", "--on", "dgx-a100*2", "--set", "dp=16"), "its curves are of dgx-h100"),
+                          (("predict", "resnet50", "--on", "h100"), "no exchange is priced"),
+                          (("plan", "resnet50", "--on", "h100"), "no exchange is priced"),
+                          (("predict", "vgg16", "--on", "dgx-h100*2", "--set", "dp=16", "--approach", "baidu-mpi"), "algorithm that is named"),
+                          (("predict", "gpt2", "--on", "dgx-h100*2", "--set", "dp=16", "--fit", fit), "expected one fit of exchanges")):
+        code, _, err = run(*words, "--fit", fit)
+        expect(code == 2 and reason in err and err.count("\n") == 1, "refused", words, code, err)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    for check in (check_timeline, check_every_engine, check_interval, check_refused):
+        check(scratch)
+finish()
