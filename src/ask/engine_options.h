@@ -136,6 +136,7 @@ typedef struct {
     double samples;    /**< of a recorded step, where shapes do not show it; 0 = inferred */
     const char *from;  /**< the device a trace was measured on, when it does not name it; may be NULL */
     const char *step_regex; /**< annotations that mark the steps of a trace; NULL = the profiler's */
+    pace_words fits;        /**< of models: fits of kernels, and one of exchanges; none = formulas */
 } pace_scaling_options;
 
 /** Options of pace_plan(). Zero-initialise for defaults. */

@@ -214,7 +214,7 @@ const pace_option_row pace_option_table[] = {
     {PREDICT,
      {"kind", 'k', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "KIND", NULL, TABLES,
       "kernel, exchange, step, scaling or job (default: by columns)", NULL, " rows exchange simulate replay "}},
-    {PREDICT, LIST("fit", "FILE", TABLES, "use what 'paceline fit' learned", NULL, " step rows job exchange ")},
+    {PREDICT, LIST("fit", "FILE", TABLES, "use what 'paceline fit' learned", NULL, " step rows job exchange scaling ")},
 
     {FIT,
      {"kind", 'k', PACE_OPTION_TEXT, PACE_OPTION_ASKS, "KIND", NULL, NULL,

@@ -18,3 +18,8 @@ typedef struct {
  * share it. */
 void pace_own_curves_open(pace_own_curves *out, const pace_exchange_fit *fit, const char *system,
                           pace_nccl_stack stack);
+
+/** Those that an exchange asks; NULL = none. */
+static inline const pace_own_curves *pace_own_curves_of(const pace_exchange *exchange) {
+    return (const pace_own_curves *)exchange->measured;
+}

@@ -168,7 +168,9 @@ static pace_status open_scenario(pace_scenario *out, pace_catalog *catalog, cons
         return PACE_OK;
     }
     out->approach = *asked->approach;
-    return pace_approach_open(&out->exchange, catalog, asked->approach, &asked->exchange->machine);
+    PACE_TRY(pace_approach_open(&out->exchange, catalog, asked->approach, &asked->exchange->machine));
+    out->exchange.measured = asked->exchange->measured;
+    return PACE_OK;
 }
 
 /* Forward and backward of the last step, but for what nothing hides of exchanges. */

@@ -136,7 +136,8 @@ static pace_status ask_scaling(pace_report **out, const pace_question *question)
                                     PACE_ASKED(text, jitter),       PACE_ASKED(words, batch),
                                     PACE_ASKED(words, set),         PACE_ASKED(flag, strong),
                                     PACE_ASKED(number, one_worker), PACE_ASKED(number, samples),
-                                    PACE_ASKED(text, from),         PACE_ASKED(text, step_regex)};
+                                    PACE_ASKED(text, from),         PACE_ASKED(text, step_regex),
+                                    PACE_ASKED_AS(fits, words, fit)};
     if (options.strong && pace_question_flag(question, "weak"))
         return pace_fail(PACE_E_USAGE, "weak: expected either " PACE_FIELD "weak or " PACE_FIELD "strong, found both");
     return pace_predict_scaling(out, PACE_ASKED_INPUTS(question), &options);

@@ -80,6 +80,10 @@ def check_every_engine(folder):
         more = step_s(*question, "--fit", crawling) - step_s(*question, "--fit", fast)
         table = 4 * (785 * 800 + 801 * 10) * (1 / 2e2 - 1 / 2e5) * 1e-6
         expect(0.9 * table < more < 1.1 * table, "as much longer", approach, more, table)
+    workers = [ask("predict", "vgg16", "--on", "dgx-h100*2", "--workers", "16", "--batch", "8", "--fit", fit)["points"][0]["step_ns"]
+               for fit in (fast, slow)]
+    alone = [1e9 * step_s("vgg16", "--on", "dgx-h100*2", "--set", "dp=16", "--set", "micro_batch=8", "--fit", fit) for fit in (fast, slow)]
+    expect(all(abs(a / b - 1) < 1e-6 for a, b in zip(workers, alone)), "workers, and one step", workers, alone)
     plan = ask("plan", "llama2-7b", "--on", "dgx-h100*2", "--set", "global_batch=64", "--fit", slow, "--top", "1")
     best = plan["configurations"][0]
     sets = [word for key in ("tp", "pp", "dp", "micro_batch", "zero_stage") for word in ("--set", f"{key}={best[key]}")]
@@ -102,6 +106,9 @@ def check_refused(folder):
                           (("predict", "resnet50", "--on", "h100"), "no exchange is priced"),
                           (("plan", "resnet50", "--on", "h100"), "no exchange is priced"),
                           (("predict", "vgg16", "--on", "dgx-h100*2", "--set", "dp=16", "--approach", "baidu-mpi"), "algorithm that is named"),
+                          (("predict", "vgg16", "--on", "dgx-h100*2", "--workers", "16", "--approach", "grpc+mpi"), "no effect on approach grpc+mpi"),
+                          (("predict", os.path.join(os.environ["PACELINE_SOURCE"], "tests/data/demo.json.gz"), "--on", "dgx-h100*2", "--workers",
+                            "16", "--samples", "1"), "of a recording"),
                           (("predict", "gpt2", "--on", "dgx-h100*2", "--set", "dp=16", "--fit", fit), "expected one fit of exchanges")):
         code, _, err = run(*words, "--fit", fit)
         expect(code == 2 and reason in err and err.count("\n") == 1, "refused", words, code, err)

@@ -282,7 +282,8 @@ static void find_front(pace_plan_asked *a) {
 
 static pace_status check_curves(pace_plan_asked *a) {
     pace_curves_told told = {0};
-    for (size_t i = 0; i < a->places.count; i++) pace_curves_told_add(&told, &a->places.items[i]->step.exchange);
+    for (size_t i = 0; i < a->places.count; i++)
+        pace_curves_told_add(&told, pace_own_curves_of(&a->places.items[i]->step.exchange));
     return pace_predict_fits_told(&a->warnings, &a->fits, &told);
 }
 

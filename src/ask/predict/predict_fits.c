@@ -101,8 +101,7 @@ pace_status pace_predict_fits_join(pace_predict_fits *fits, pace_catalog *catalo
     return PACE_OK;
 }
 
-void pace_curves_told_add(pace_curves_told *told, const pace_exchange *exchange) {
-    const pace_own_curves *curves = (const pace_own_curves *)exchange->measured;
+void pace_curves_told_add(pace_curves_told *told, const pace_own_curves *curves) {
     if (!curves) return;
     told->told += curves->told, told->untold += curves->untold;
     if (curves->untold) told->why = curves->why;

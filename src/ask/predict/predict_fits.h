@@ -39,7 +39,8 @@ typedef struct {
     const char *why; /* of what they did not tell; borrowed from `fits` */
 } pace_curves_told;
 
-void pace_curves_told_add(pace_curves_told *told, const pace_exchange *exchange);
+/** `curves` of a machine, pace_own_curves_of() what was opened; NULL: nothing was. */
+void pace_curves_told_add(pace_curves_told *told, const pace_own_curves *curves);
 
 /** Once all is predicted: PACE_E_USAGE where the fit of exchanges told nothing; a warning of what it did not tell. */
 pace_status pace_predict_fits_told(pace_warnings *to, const pace_predict_fits *fits,

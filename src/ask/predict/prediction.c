@@ -345,7 +345,7 @@ static pace_status check_fits(const pace_prediction *p) {
 static pace_status check_curves(pace_prediction *p) {
     pace_curves_told told = {0};
     PACE_ITEMS (const pace_scenario, scenario, &p->scenarios.items)
-        if (scenario->has_exchange) pace_curves_told_add(&told, &scenario->exchange);
+        if (scenario->has_exchange) pace_curves_told_add(&told, pace_own_curves_of(&scenario->exchange));
     return pace_predict_fits_told(&p->inputs.warnings, &p->fits, &told);
 }
 

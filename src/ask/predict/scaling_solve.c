@@ -45,7 +45,8 @@ static pace_status open_step(worded *out, pace_catalog *catalog, const pace_scal
                              .chosen = &out->approach,
                              .device = w->device,
                              .machine = w->workers > 1 ? &out->placed : NULL,
-                             .host_bytes = out->placed.host_memory_bytes};
+                             .host_bytes = out->placed.host_memory_bytes,
+                             .fits = w->fits};
     return pace_step_asked_open(&out->step, catalog, &words);
 }
 

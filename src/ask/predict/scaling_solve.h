@@ -14,6 +14,7 @@ typedef struct {
     double batch;                /* of one worker */
     double own_s;                /* one worker's step as measured; 0 = as it is walked */
     double compute, slowness;    /* factors of a fit on one worker's time and on exchanges; 0 = 1 */
+    pace_predict_fits *fits;     /* of kernels and exchanges; NULL = none */
 } pace_scaling_words;
 
 /** The step, and what nothing hides of it. A measured worker stretches all that it does, so that only the exchange is

@@ -14,6 +14,8 @@ void pace_workers_asked_free(pace_workers_asked *a) {
     pace_approach_list_free(&a->approaches);
     PACE_VEC_FREE(&a->workers, &a->batches);
     pace_approaches_free(&a->table);
+    pace_predict_fits_free(&a->fits);
+    pace_warnings_free(&a->warnings);
     pace_device_catalog_free(&a->devices);
 }
 
@@ -78,6 +80,29 @@ static pace_status add_batches(pace_workers_asked *a, const char *text) {
                      text);
 }
 
+/* Whole steps are fitted one by one, a recording has its own kernels, and measured curves are of what a library
+ * chooses. */
+static pace_status open_fits(pace_workers_asked *a) {
+    PACE_TRY(pace_predict_fits_open(&a->fits, &a->options->fits));
+    if (a->fits.step_path)
+        return pace_fail(PACE_E_USAGE,
+                         "fit: %s is a fit of whole steps: expected one of kernels or of exchanges with " PACE_FIELD
+                         "workers",
+                         a->fits.step_path);
+    for (size_t i = 0; i < a->inputs.count && a->options->fits.count; i++)
+        if (!a->inputs.items[i].is_model)
+            return pace_fail(PACE_E_USAGE, "fit: has no effect on several workers of a recording (%s): expected models",
+                             a->inputs.items[i].name);
+    PACE_ITEMS (const pace_approach, approach, &a->approaches.items)
+        if (a->fits.exchanges_path &&
+            (approach->family != PACE_APPROACH_ALLREDUCE || pace_approach_algorithm(approach) != PACE_ANY))
+            return pace_fail(PACE_E_USAGE,
+                             "fit: %s has no effect on approach %s: its curves are of all-reduces as the library chose "
+                             "them",
+                             a->fits.exchanges_path, approach->name);
+    return PACE_OK;
+}
+
 static pace_status open_inputs(pace_workers_asked *a, const char *const *names, size_t count) {
     for (size_t i = 0; i < count; i++) {
         pace_scaling_input input;
@@ -110,7 +135,8 @@ static pace_status open_asked(pace_workers_asked *a, const char *const *names, s
     if (options->batch.count && pace_settings_name_batch(&options->set))
         return pace_fail(PACE_E_USAGE, "batch: expected the batch once, found it in " PACE_FIELD "set, too");
     for (size_t i = 0; i < options->batch.count; i++) PACE_TRY(add_batches(a, options->batch.items[i]));
-    return open_inputs(a, names, count);
+    PACE_TRY(open_inputs(a, names, count));
+    return open_fits(a);
 }
 
 /* --- answers ------------------------------------------------------------------------------------------------------ */
@@ -121,7 +147,7 @@ static pace_status batch_of_one(double *out, const pace_workers_asked *a, double
     return pace_fail(PACE_E_USAGE, "strong: a batch of %g does not divide over %d workers", batch, workers);
 }
 
-static pace_scaling_words words_of(const pace_workers_asked *a, const pace_scaling_input *input,
+static pace_scaling_words words_of(pace_workers_asked *a, const pace_scaling_input *input,
                                    const pace_approach *approach, int workers, double batch) {
     return (pace_scaling_words){.name = input->name,
                                 .set = &a->options->set,
@@ -129,7 +155,8 @@ static pace_scaling_words words_of(const pace_workers_asked *a, const pace_scali
                                 .device = a->device,
                                 .machine = &a->machine,
                                 .workers = workers,
-                                .batch = batch};
+                                .batch = batch,
+                                .fits = &a->fits};
 }
 
 /* A model's step is the question that a row or --set dp asks. FP+BP is what a worker takes for its samples alone, and
@@ -245,9 +272,16 @@ static pace_status find_advice(pace_workers_asked *a) {
                                times);
 }
 
+static pace_status check_curves(pace_workers_asked *a) {
+    pace_curves_told told = {0};
+    PACE_ITEMS (pace_own_curves *, curves, &a->fits.curves) pace_curves_told_add(&told, *curves);
+    return pace_predict_fits_told(&a->warnings, &a->fits, &told);
+}
+
 pace_status pace_workers_ask(pace_workers_asked *out, const char *const *names, size_t count,
                              const pace_scaling_options *options) {
     PACE_TRY(open_asked(out, names, count, options));
     PACE_TRY(add_points(out));
+    PACE_TRY(check_curves(out));
     return find_advice(out);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ask/predict/approach_words.h"
+#include "ask/predict/predict_fits.h"
 #include "ask/predict/scaling_input.h"
 #include "forecast/scaling.h"
 #include "plan/step_engine.h"
@@ -30,6 +31,8 @@ typedef struct {
     pace_device_catalog devices;
     const pace_device *device;
     pace_approaches table;
+    pace_predict_fits fits;
+    pace_warnings warnings;
     pace_approach_list approaches;
     PACE_VEC(int) workers;
     PACE_VEC(double) batches; /* none = each input's own */

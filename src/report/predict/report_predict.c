@@ -475,7 +475,7 @@ static pace_status report_of(pace_report **out, pace_prediction *p, const pace_p
 
 static pace_status check_curves(pace_prediction *p) {
     pace_curves_told told = {0};
-    if (p->step.asked.exchange) pace_curves_told_add(&told, p->step.asked.exchange);
+    if (p->step.asked.exchange) pace_curves_told_add(&told, pace_own_curves_of(p->step.asked.exchange));
     return pace_predict_fits_told(&p->inputs.warnings, &p->fits, &told);
 }
 

@@ -263,6 +263,8 @@ static pace_status build(pace_report *report, void *context) {
         a->options->one_worker > 0 ? ", whose time is the one given" : "");
     PACE_TRY(put_models(root, a));
     pace_put_machine_note(root, &a->machine);
+    pace_put_curves_note(root, &a->fits);
+    pace_report_warn_all(report, &a->warnings);
     tell_batches(report, a);
     return PACE_OK;
 }
