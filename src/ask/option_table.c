@@ -145,7 +145,7 @@ const pace_option_row pace_option_table[] = {
     {PLAN, TEXT("budget", "MONEY", NULL, "what all tokens may cost, in the unit of --price: 2M, 50000", NULL, NULL)},
     {PLAN,
      TEXT("from", "FILE", NULL, "a script or configuration that starts your training: what to change", NULL, NULL)},
-    {PLAN, LIST("fit", "FILE", NULL, "use what 'paceline fit' learned of your own runs (step) or exchanges", NULL, NULL)},
+    {PLAN, LIST("fit", "FILE", NULL, "use what 'paceline fit' learned of your own runs, kernels, exchanges", NULL, NULL)},
     {PLAN, TEXT("failures", "MTBF:SAVE:RESTART", NULL,
                 "a device's failures, and checkpoints (50000h:60s:10m): more days", NULL, NULL)},
     {PLAN, TEXT("critical_batch", "N", NULL, "tokens of a step beyond which batches learn worse: 4M", NULL, NULL)},

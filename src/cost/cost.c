@@ -7,19 +7,23 @@
 #include "step/op_edit.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 struct pace_cost {
     pace_cost_figures figures;
     pace_doubts doubts;
     PACE_VEC(pace_fit_model) fits;
+    const pace_cost *lender; /* whose fits answer; NULL = its own */
+    atomic_bool *told;       /* whether a fit has answered */
     pace_timed_ops timed;
 };
 
 pace_status pace_cost_create(pace_cost **out, pace_catalog *catalog) {
     pace_cost *cost = pace_alloc(1, sizeof *cost);
     if (!cost) return PACE_E_MEMORY;
-    pace_status status = pace_cost_figures_load(&cost->figures, catalog);
+    pace_status status = PACE_MAKE(cost->told, 1) ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK) status = pace_cost_figures_load(&cost->figures, catalog);
     if (status == PACE_OK) status = pace_doubts_load(&cost->doubts, catalog);
     return PACE_GIVE(out, cost, status, pace_cost_free(cost));
 }
@@ -29,6 +33,7 @@ void pace_cost_free(pace_cost *cost) {
     PACE_VEC_FREE_EACH(&cost->fits, pace_fit_free);
     pace_timed_ops_free(&cost->timed);
     pace_cost_figures_free(&cost->figures);
+    pace_free(cost->told);
     pace_free(cost);
 }
 
@@ -39,6 +44,12 @@ pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) {
     *fit = (pace_fit_model){0};
     return status;
 }
+
+void pace_cost_borrow_fits(pace_cost *cost, const pace_cost *lender) { cost->lender = lender; }
+
+static const pace_cost *fitted(const pace_cost *cost) { return cost->lender ? cost->lender : cost; }
+
+bool pace_cost_fits_told(const pace_cost *cost) { return atomic_load(fitted(cost)->told); }
 
 /* The peak bandwidth or vector rate of a usual device that sustains as much; a share of it is never above the real one.
  */
@@ -193,23 +204,26 @@ static pace_op asked_of(bool *apart, const pace_fit_model *fit, const pace_devic
 
 static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,
                    const char *source) {
-    for (size_t i = cost->fits.count; i-- > 0;) {
+    const pace_cost *by = fitted(cost);
+    for (size_t i = by->fits.count; i-- > 0;) {
         bool apart;
-        const pace_fit_model *fit = &cost->fits.items[i];
+        const pace_fit_model *fit = &by->fits.items[i];
         pace_op asked = asked_of(&apart, fit, device, op);
         if (!pace_fit_time(out, fit, &asked, device, source, &cost->doubts)) continue;
         if (apart) out->median += pace_quantise_s(op, &cost->figures.quantise, device);
+        atomic_store_explicit(by->told, true, memory_order_relaxed);
         return true;
     }
     return false;
 }
 
 const char *pace_cost_beyond(const pace_cost *cost, const pace_device *device, const pace_op *op, const char *source) {
-    for (size_t i = cost->fits.count; i-- > 0;) {
+    const pace_cost *by = fitted(cost);
+    for (size_t i = by->fits.count; i-- > 0;) {
         bool apart;
         const char *beyond;
-        pace_op asked = asked_of(&apart, &cost->fits.items[i], device, op);
-        if (pace_fit_beyond(&beyond, &cost->fits.items[i], &asked, device, source)) return beyond;
+        pace_op asked = asked_of(&apart, &by->fits.items[i], device, op);
+        if (pace_fit_beyond(&beyond, &by->fits.items[i], &asked, device, source)) return beyond;
     }
     return NULL;
 }

@@ -26,6 +26,12 @@ const pace_doubts *pace_cost_doubts(const pace_cost *cost);
 /** Puts a fit on top of the ladder; it is the ladder's from then on, whatever the status. */
 pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) PACE_MUST_CHECK;
 
+/** Lets the fits of another ladder answer in place of its own; `lender` lives as long, and gets no more meanwhile. */
+void pace_cost_borrow_fits(pace_cost *cost, const pace_cost *lender);
+
+/** Whether a fit has answered so far. */
+bool pace_cost_fits_told(const pace_cost *cost);
+
 /** Puts kernels of a recording on a device on top of the ladder, in place of those before (timed_ops.h). They count in
  * pace_cost_op_under(). */
 pace_status pace_cost_add_timed(pace_cost *cost, const pace_device *device, const pace_timed_op *calls,

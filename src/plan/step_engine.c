@@ -142,6 +142,7 @@ pace_status pace_step_forecast(pace_forecast *out, pace_catalog *catalog, const 
     bool pipeline = stages.count > 1;
     free_stages(&stages);
     PACE_TRY(status);
+    if (asked->fitted) pace_cost_borrow_fits(out->cost, asked->fitted);
     const pace_recorded *recorded = asked->model->recorded;
     if (pipeline) out->repeats = PIPELINE_REPEATS;
     out->rounds = pace_config_micro_batches(&asked->config);

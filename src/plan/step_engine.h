@@ -18,6 +18,7 @@ typedef struct {
     double attention;          /* pace_frameworks_attention() */
     pace_step_spreads spreads; /* of pace_frameworks; all 0: the closed form is to have none */
     const pace_device *device;
+    const pace_cost *fitted;       /* a ladder by whose fits its kernels are walked; NULL = formulas */
     const pace_exchange *exchange; /* how the ranks are joined, whatever the approach; NULL = one device */
     const pace_approach *approach; /* how gradients are exchanged; its jitter counts */
     int ranks_per_node;            /* 0 = as many as a node has devices */

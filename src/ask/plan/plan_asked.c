@@ -280,10 +280,14 @@ static void find_front(pace_plan_asked *a) {
     }
 }
 
-static pace_status check_curves(pace_plan_asked *a) {
+static pace_status check_fits(pace_plan_asked *a) {
     pace_curves_told told = {0};
-    for (size_t i = 0; i < a->places.count; i++)
-        pace_curves_told_add(&told, pace_own_curves_of(&a->places.items[i]->step.exchange));
+    for (size_t i = 0; i < a->places.count; i++) {
+        const pace_step_asked *step = &a->places.items[i]->step;
+        pace_curves_told_add(&told, pace_own_curves_of(&step->exchange));
+        pace_predict_fits_note(&a->fits, step->pricer.cost);
+    }
+    PACE_TRY(pace_predict_fits_check(&a->fits));
     return pace_predict_fits_told(&a->warnings, &a->fits, &told);
 }
 
@@ -304,7 +308,7 @@ pace_status pace_plan_ask(pace_plan_asked *out, const char *name, const pace_pla
     if (!out->stopped) PACE_TRY(pace_plan_find_framework(out, name));
     if (!out->stopped) PACE_TRY(pace_plan_find_enough(out, name));
     if (!out->stopped) PACE_TRY(draw_best(out));
-    if (!out->stopped) PACE_TRY(check_curves(out));
+    if (!out->stopped) PACE_TRY(check_fits(out));
     return find_launch(out);
 }
 

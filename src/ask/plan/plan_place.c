@@ -49,11 +49,6 @@ pace_status pace_plan_terms_read(pace_plan_asked *a) {
     PACE_TRY(pace_approach_set_jitter(&approach, o->jitter));
     a->jitter = approach.skew;
     PACE_TRY(pace_predict_fits_open(&a->fits, &o->fits));
-    if (a->fits.kernels.count)
-        return pace_fail(PACE_E_USAGE,
-                         "fit: expected a fit of steps or of exchanges (fit " PACE_FIELD
-                         "kind step), found %s, of kernels",
-                         a->fits.kernels.items[0]);
     return check_terms(o);
 }
 

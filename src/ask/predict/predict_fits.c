@@ -126,6 +126,17 @@ pace_status pace_predict_fits_kernels(const pace_predict_fits *fits, pace_cost *
     return PACE_OK;
 }
 
+void pace_predict_fits_note(pace_predict_fits *fits, const pace_cost *cost) {
+    if (fits) fits->kernels_told |= pace_cost_fits_told(cost);
+}
+
+pace_status pace_predict_fits_check(const pace_predict_fits *fits) {
+    if (fits->kernels.count == 0 || fits->kernels_told) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "fit: has no effect: %s knows no kernel of this step on the device it is asked about",
+                     fits->kernels.items[0]);
+}
+
 pace_status pace_predict_fits_warn(pace_warnings *to, const pace_predict_fits *fits, const pace_step_case *asked) {
     if (!fits->step_path) return PACE_OK;
     const char *beyond = pace_step_fit_beyond(&fits->step, asked);

@@ -8,6 +8,7 @@
 
 typedef struct {
     PACE_VEC(const char *) kernels; /* files; borrowed from the options */
+    bool kernels_told;              /* they have answered */
     pace_step_fit step;
     const char *step_path; /* NULL = none */
     pace_exchange_fit exchanges;
@@ -32,6 +33,12 @@ pace_status pace_predict_fits_kernels(const pace_predict_fits *fits, pace_cost *
  * PACE_E_USAGE where its curves are of other machines. `fits` may be NULL. */
 pace_status pace_predict_fits_join(pace_predict_fits *fits, pace_catalog *catalog,
                                    pace_exchange *exchange) PACE_MUST_CHECK;
+
+/** Notes whether fits of kernels answered on a ladder; `fits` may be NULL. */
+void pace_predict_fits_note(pace_predict_fits *fits, const pace_cost *cost);
+
+/** Once all is predicted and noted: PACE_E_USAGE where fits of kernels told nothing. */
+pace_status pace_predict_fits_check(const pace_predict_fits *fits) PACE_MUST_CHECK;
 
 /* What measured curves told of the exchanges that an answer rests on. */
 typedef struct {

@@ -328,20 +328,6 @@ static pace_status check_walk(const pace_prediction *p, const pace_predict_optio
     return pace_step_check_walk(&p->step.settled, &p->step.pricer, &p->step.asked, p->results[0].step_s);
 }
 
-/* Fits that price nothing are not what was meant: those of another device, or of families that the step lacks. */
-static pace_status check_fits(const pace_prediction *p) {
-    size_t priced = 0;
-    if (p->fits.kernels.count == 0) return PACE_OK;
-    for (size_t i = 0; i < p->result_count; i++)
-        for (int f = 0; f < PACE_OP_FAMILIES; f++)
-            priced += p->results[i].families[f].by_rung[PACE_RUNG_LEARNED] +
-                      p->results[i].families[f].by_rung[PACE_RUNG_CALIBRATED];
-    if (priced) return PACE_OK;
-    return pace_fail(PACE_E_USAGE,
-                     "fit: has no effect: %s knows no kernel of this step on the device it is asked about",
-                     p->fits.kernels.items[0]);
-}
-
 static pace_status check_curves(pace_prediction *p) {
     pace_curves_told told = {0};
     PACE_ITEMS (const pace_scenario, scenario, &p->scenarios.items)
@@ -423,7 +409,7 @@ static pace_status is_shown_whole(bool *out, pace_forecast_result *folded) {
 /* Edits and prices of other kinds are of every micro-batch. */
 static bool may_fold(const pace_prediction *p, const pace_predict_options *options) {
     return !p->is_framed && !p->step.asked.device->is_cpu && p->scenarios.items.count == 1 &&
-           !options->overheads.count && !options->calibrate.count && !p->fits.kernels.count;
+           !options->overheads.count && !options->calibrate.count;
 }
 
 static pace_status walk_with(pace_forecast *forecast, pace_forecast_result *out, bool *folded, pace_prediction *p,
@@ -492,7 +478,7 @@ static pace_status forecast_model(pace_prediction *p, const pace_predict_options
     p->inputs.forecast = whole;
     p->is_folded = false;
     p->result_count = 0;
-    return pace_predict_fits_kernels(&p->fits, p->inputs.forecast.cost);
+    return PACE_OK;
 }
 
 /* With all operators: of a step that is too large to be walked whole, those of the micro-batches that are walked. */
@@ -584,7 +570,8 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
                                    &p->scenarios.items.items[p->result_count]));
     if (!(p->results[0].step_s.median > 0))
         return pace_fail(PACE_E_INPUT, "%s: expected a step that takes time, found work of 0 ns", paths[0]);
-    PACE_TRY(check_fits(p));
+    pace_predict_fits_note(&p->fits, p->inputs.forecast.cost);
+    PACE_TRY(pace_predict_fits_check(&p->fits));
     PACE_TRY(check_curves(p));
     doubt_gap(p);
     PACE_TRY(doubt_replay(p));

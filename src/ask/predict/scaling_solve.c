@@ -61,6 +61,7 @@ static pace_status solve(pace_step_solution *out, pace_catalog *catalog, const p
     if (slowness != 1) asked->slowness = slowness;
     if (status == PACE_OK) status = pace_step_solve_settled(&one.step.settled, &one.step.pricer, asked);
     *out = one.step.settled;
+    if (status == PACE_OK) pace_predict_fits_note(w->fits, one.step.pricer.cost);
     pace_step_asked_close(&one.step);
     return status;
 }

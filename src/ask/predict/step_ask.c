@@ -184,6 +184,7 @@ static pace_status open_pricer(pace_step_asked *a, pace_catalog *catalog, const 
     PACE_TRY(pace_step_pricer_open(&a->pricer, catalog));
     a->has_pricer = true;
     PACE_TRY(pace_predict_fits_kernels(words->fits, a->pricer.cost));
+    a->asked.fitted = a->pricer.cost;
     if (!recorded) return PACE_OK;
     return pace_cost_add_timed(a->pricer.cost, &recorded->device, recorded->kernels.items, recorded->kernels.count);
 }

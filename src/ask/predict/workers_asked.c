@@ -272,8 +272,9 @@ static pace_status find_advice(pace_workers_asked *a) {
                                times);
 }
 
-static pace_status check_curves(pace_workers_asked *a) {
+static pace_status check_fits(pace_workers_asked *a) {
     pace_curves_told told = {0};
+    PACE_TRY(pace_predict_fits_check(&a->fits));
     PACE_ITEMS (pace_own_curves *, curves, &a->fits.curves) pace_curves_told_add(&told, *curves);
     return pace_predict_fits_told(&a->warnings, &a->fits, &told);
 }
@@ -282,6 +283,6 @@ pace_status pace_workers_ask(pace_workers_asked *out, const char *const *names, 
                              const pace_scaling_options *options) {
     PACE_TRY(open_asked(out, names, count, options));
     PACE_TRY(add_points(out));
-    PACE_TRY(check_curves(out));
+    PACE_TRY(check_fits(out));
     return find_advice(out);
 }

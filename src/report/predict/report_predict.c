@@ -473,8 +473,10 @@ static pace_status report_of(pace_report **out, pace_prediction *p, const pace_p
     return build(*out, p, options);
 }
 
-static pace_status check_curves(pace_prediction *p) {
+static pace_status check_fits(pace_prediction *p) {
     pace_curves_told told = {0};
+    pace_predict_fits_note(&p->fits, p->step.pricer.cost);
+    PACE_TRY(pace_predict_fits_check(&p->fits));
     if (p->step.asked.exchange) pace_curves_told_add(&told, pace_own_curves_of(p->step.asked.exchange));
     return pace_predict_fits_told(&p->inputs.warnings, &p->fits, &told);
 }
@@ -494,7 +496,7 @@ pace_status pace_predict(pace_report **out, const char *const *paths, size_t pat
     }
     if (status == PACE_OK) status = pace_predict_step(&report, &p->step, &p->fits, options);
     if (status == PACE_OK) status = pace_predict_fits_warn(&p->inputs.warnings, &p->fits, &p->step.asked);
-    if (status == PACE_OK) status = check_curves(p);
+    if (status == PACE_OK) status = check_fits(p);
     if (status == PACE_OK) pace_report_warn_all(report, &p->inputs.warnings);
     free_prediction(p);
     return pace_report_give(out, report, status);

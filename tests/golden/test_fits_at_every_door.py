@@ -1,5 +1,5 @@
-"""A step exchanges as fast as measured curves of its machine say: exchanges in the timeline take the measured times, other settings of
-the question find the same curves, and what a fit does not tell is said or refused."""
+"""Fits of exchanges and of kernels price a step, several workers and a plan alike: exchanges in the timeline take the measured times, every
+engine asks the same curves, and what a fit does not tell is said or refused."""
 import gzip
 import json
 import os
@@ -100,6 +100,39 @@ def check_interval(folder):
     expect(ratios[1] < 0.8 * ratios[0], "intervals", ratios)
 
 
+def check_kernels(folder):
+    """A fit of kernels prices a plan, several workers and one step alike; one of another kind of kernels has no effect."""
+    table, fit = os.path.join(folder, "gemm.csv"), os.path.join(folder, "gemm.fit")
+    with open(table, "w") as out:
+        out.write("device,dtype,m,n,k,latency_us\n")
+        out.writelines(f"h100-80-sxm,bfloat16,{m},{n},{k},{20 + 2 * m * n * k / 2e8}\n" for m in (512, 1024, 2048, 4096, 8192)
+                       for n in (1024, 4096, 12288) for k in (1024, 4096, 12288))
+    code, _, err = run("fit", table, "-o", fit)
+    expect(code == 0, "fit", err)
+    sets = ("--set", "tp=8", "--set", "dp=2", "--set", "pp=1", "--set", "micro_batch=1", "--set", "zero_stage=0", "--set", "recompute=none", "--set",
+            "precision=bf16", "--set", "global_batch=2")
+    slow, plain = (step_s("llama2-7b", "--on", "dgx-h100*2", *sets, *more) for more in (("--fit", fit), ()))
+    expect(slow > 1.2 * plain, "slower kernels", slow, plain)
+    best = ask("plan", "llama2-7b", "--on", "dgx-h100*2", *sets, "--fit", fit)["values"]["best.step_s"]
+    expect(abs(best / slow - 1) < 1e-6, "a plan", best, slow)
+    workers, alone = (ask("predict", "gpt2", "--on", "h100", "--workers", "1", "--batch", "4", "--set", "precision=bf16", "--fit", fit)["points"][0]["step_ns"],
+                      1e9 * step_s("gpt2", "--on", "h100", "--set", "micro_batch=4", "--set", "precision=bf16", "--fit", fit))
+    expect(abs(workers / alone - 1) < 1e-6, "one worker", workers, alone)
+    other, of_pools = os.path.join(folder, "pool.csv"), os.path.join(folder, "pool.fit")
+    with open(other, "w") as out:
+        out.write("op,device,dtype,batch,channels,height,width,kernel,stride,latency_us\n")
+        out.writelines(f"max_pool2d,h100-80-sxm,float32,{n},{c},{h},{h},2,2,{10 + n * c * h * h / 1e6}\n" for n in (8, 16, 32) for c in (16, 32, 64)
+                       for h in (28, 56, 112))
+    code, _, err = run("fit", other, "-o", of_pools)
+    if code == 0:
+        for words in (("predict", "gpt2", "--on", "h100"), ("plan", "gpt2", "--on", "dgx-h100"), ("predict", "gpt2", "--on", "h100", "--workers", "1"),
+                      ("predict", "gpt2", "--on", "dgx-h100", "--set", "framework=megatron-core", "--set", "dp=8")):
+            code, _, err = run(*words, "--fit", of_pools)
+            expect(code == 2 and "knows no kernel of this step" in err, "kernels of others", words, code, err)
+    else:
+        expect(False, "a fit of pooling", err)
+
+
 def check_refused(folder):
     fit = fit_of(folder, "one", lambda size: 30 + size / 1e5)
     for words, reason in ((("predict", "llama2-7b", "--on", "dgx-a100*2", "--set", "dp=16"), "its curves are of dgx-h100"),
@@ -115,6 +148,6 @@ def check_refused(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_timeline, check_every_engine, check_interval, check_refused):
+    for check in (check_timeline, check_every_engine, check_interval, check_kernels, check_refused):
         check(scratch)
 finish()
