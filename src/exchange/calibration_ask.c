@@ -225,15 +225,20 @@ static double carried(const reading *r, const pace_fit_question *q, int ranks) {
     return r->time_s * pow(hops, 1 - bytes) * pow(volume, bytes);
 }
 
+/* Over several nodes other ranks a node have other NICs: of those no hop and no bus factor tells. */
+static bool of_tier(const reading *r, const pace_fit_question *q) {
+    return q->nodes > 1 ? r->nodes > 1 && r->ranks_per_node == q->ranks_per_node : r->nodes == 1;
+}
+
 /* Beyond what was measured: the geometric mean of what can be said. A line through two readings, one of them carried by
  * hops and bytes, and one times what the model says of the two sizes of group. */
 static bool extend(reading *out, const pace_fit_question *q, const reading *near, const reading *far) {
     reading asked = {.ranks_per_node = q->ranks_per_node, .nodes = q->nodes, .ranks = q->ranks_per_node * q->nodes};
-    bool same_tier = (near->nodes > 1) == (q->nodes > 1);
+    bool same_tier = of_tier(near, q);
     double logs = 0;
     int count = 0;
     if (same_tier) logs += log(carried(near, q, asked.ranks)), count++;
-    if (same_tier && far && (far->nodes > 1) == (q->nodes > 1)) {
+    if (same_tier && far && of_tier(far, q)) {
         double line = line_through(far, near, q->collective, asked.ranks);
         if (line > 0.25 * near->time_s) logs += log(line), count++;
     }
@@ -284,11 +289,18 @@ static void find_neighbours(neighbours *out, const pace_exchange_fit *fit, const
     }
 }
 
+/* Whether what lies between two readings is asked: both of its tier, or both on as many nodes. */
+static bool stands_between(const neighbours *n, const pace_fit_question *q) {
+    if (n->count_below == 0 || n->count_above == 0) return false;
+    return (of_tier(&n->below, q) && of_tier(&n->above, q)) ||
+           (n->below.nodes == q->nodes && n->above.nodes == q->nodes);
+}
+
 /* From other ranks of the same collective. */
 static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pace_fit_question *q) {
     neighbours n;
     find_neighbours(&n, fit, q);
-    if (n.count_below > 0 && n.count_above > 0 && (n.below.nodes > 1) == (n.above.nodes > 1)) {
+    if (stands_between(&n, q)) {
         reading a = n.below, b = n.above;
         go_alike(&a, &b, fit, q);
         *out = a;
@@ -298,7 +310,8 @@ static bool of_other_ranks(reading *out, const pace_exchange_fit *fit, const pac
         out->used.added[PACE_DOUBT_CURVE_RANKS] = figure(q, PACE_DOUBT_CURVE_RANKS);
         return true;
     }
-    if (n.count_below > 0) return extend(out, q, &n.below, n.count_below > 1 ? &n.second_below : NULL);
+    bool above = n.count_above > 0 && of_tier(&n.above, q) && !(n.count_below > 0 && of_tier(&n.below, q));
+    if (n.count_below > 0 && !above) return extend(out, q, &n.below, n.count_below > 1 ? &n.second_below : NULL);
     return n.count_above > 0 && extend(out, q, &n.above, n.count_above > 1 ? &n.second_above : NULL);
 }
 
