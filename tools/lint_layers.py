@@ -109,7 +109,7 @@ def relations(root, folder):
     includes, calls = {node: set() for node in texts}, {node: set() for node in texts}
     for node, parts in texts.items():
         for text in parts.values():
-            includes[node].update(filter(None, (target_of(node, target, texts) for _, target in INCLUDE.findall(text))))
+            includes[node].update(filter(None, (target_of(node, target, texts) for mark, target in INCLUDE.findall(text) if mark == '"')))
     for node, text in code.items():
         calls[node].update(home[name] for name in set(re.findall(r"\bpace_\w+", text)) if name in home)
     for graph in (includes, calls):

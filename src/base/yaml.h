@@ -1,25 +1,16 @@
 /*
- * YAML (and so JSON) configuration, read whole with libyaml into a small tree. Aliases, anchors on nodes and
- * duplicate keys are refused; every error has line:column. Scalars stay text: typing is the reader's.
+ * YAML (and so JSON) configuration, read whole with libyaml into a small tree (base/yaml_tree.h). Aliases, anchors on
+ * nodes and duplicate keys are refused; every error has line:column. Scalars stay text: typing is the reader's.
  */
 #pragma once
 
-#include "base/memory.h"
+#include "base/yaml_tree.h"
 
-typedef struct pace_yaml pace_yaml;           /* a document */
-typedef struct pace_yaml_node pace_yaml_node; /* borrowed from it */
-
-/** Parses bytes; `name` is for messages. */
-pace_status pace_yaml_parse(pace_yaml **out, const char *name, const void *bytes, size_t length) PACE_MUST_CHECK;
-
-/** The same of a file or standard input ("-"), plain or compressed, of at most 16 MiB. PACE_E_IO when it cannot be
- * read. */
+/** Parses a file or standard input ("-"), plain or compressed, of at most 16 MiB. PACE_E_IO when it cannot be read. */
 pace_status pace_yaml_load(pace_yaml **out, const char *path) PACE_MUST_CHECK;
 /** Loads `path` for read(out, yaml), which keeps nothing of the document. */
 pace_status pace_yaml_read_file(void *out, const char *path,
                                 pace_status (*read)(void *out, const pace_yaml *yaml)) PACE_MUST_CHECK;
-void pace_yaml_free(pace_yaml *yaml);
-const pace_yaml_node *pace_yaml_root(const pace_yaml *yaml);
 
 bool pace_yaml_is_map(const pace_yaml_node *node);
 bool pace_yaml_is_list(const pace_yaml_node *node);

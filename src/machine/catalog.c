@@ -103,7 +103,7 @@ static pace_status load_from_directory(pace_yaml **out, const char *directory, c
 
 static pace_status load_compiled(pace_yaml **out, const char *name) {
     for (const pace_catalog_file *file = pace_catalog_files; file->name; file++)
-        if (strcmp(file->name, name) == 0) return pace_yaml_parse(out, name, file->bytes, file->length);
+        if (strcmp(file->name, name) == 0) return pace_yaml_of_tree(out, name, file->tree);
     return pace_fail(PACE_E_MISSING, "the catalogue has no file \"%s\"", name);
 }
 

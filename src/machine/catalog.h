@@ -1,8 +1,9 @@
 /*
  * The catalogue: YAML files about the world, compiled into the library, or read from the directory that the
  * environment variable PACELINE_CATALOG names. One object holds it: it is opened once, and everything that needs a
- * figure of the world takes it. Documents are parsed when they are first asked for and stay parsed, so that a question
- * parses each at most once. Threads may share it.
+ * figure of the world takes it. Documents of the directory are parsed when they are first asked for and stay parsed, so
+ * that a question parses each at most once; those compiled in were parsed when the library was built. Threads may share
+ * it.
  */
 #pragma once
 
@@ -11,8 +12,7 @@
 
 typedef struct {
     const char *name;
-    const unsigned char *bytes;
-    size_t length;
+    const void *tree; /* parsed when the program was built (base/yaml_tree.h) */
 } pace_catalog_file;
 
 /** All compiled-in files; the last has name NULL. */

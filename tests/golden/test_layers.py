@@ -37,6 +37,8 @@ def main():
         "base/a includes base/b; base/b includes base/a",
         {"base/a.h": '#include "base/b.h"\n', "base/b.h": "", "base/b.c": '#include "base/b.h"\n#include "base/a.h"\n'},
     )
+    # A library's header that is called as one of ours.
+    accept({"base/a.h": '#include "base/b.h"\n', "base/b.h": "", "base/b.c": '#include "base/b.h"\n#include <a.h>\n'})
     # Calls through a header that both include.
     parts = {"base/parts.h": "int pace_one(int);\nint pace_two(int);\n"}
     one = '#include "base/parts.h"\nint pace_one(int x) {\n    return x ? pace_two(x - 1) : 0;\n}\n'

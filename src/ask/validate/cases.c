@@ -183,7 +183,7 @@ static pace_status read_file(pace_cases *cases, const char *path) {
     static const char in_tree[] = "accuracy/cases.yaml";
     if (!path && access(in_tree, R_OK) == 0) path = in_tree;
     const pace_catalog_file *inside = &pace_case_files[0];
-    if (!path) return pace_yaml_parse(&cases->yaml, inside->name, inside->bytes, inside->length);
+    if (!path) return pace_yaml_of_tree(&cases->yaml, inside->name, inside->tree);
     const char *slash = strrchr(path, '/');
     cases->folder = slash ? pace_copy_text(path, (size_t)(slash - path)) : pace_copy_text(".", 1);
     return cases->folder ? pace_yaml_load(&cases->yaml, path) : PACE_E_MEMORY;

@@ -37,6 +37,31 @@ TEST(test_tree) {
     pace_yaml_free(yaml);
 }
 
+/* A tree lies where it was copied to, without addresses. */
+TEST(test_moved_tree) {
+    pace_yaml *yaml = NULL, *moved = NULL;
+    size_t length;
+    assert_int_equal(parse(&yaml, "a: 1\nb: [x, [], {c: d, 'e': \"2\"}]\n"), PACE_OK);
+    const void *tree = pace_yaml_tree(&length, yaml);
+    char *copy = pace_alloc(length, 1);
+    assert_non_null(copy);
+    memcpy(copy, tree, length);
+    pace_yaml_free(yaml);
+    assert_int_equal(pace_yaml_of_tree(&moved, "m.yaml", copy), PACE_OK);
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(moved), "b"), *last = pace_yaml_item(list, 2);
+    double number;
+    assert_int_equal(pace_yaml_number(&number, moved, pace_yaml_get(pace_yaml_root(moved), "a")), PACE_OK);
+    assert_true(number == 1);
+    assert_int_equal(pace_yaml_count(list), 3);
+    assert_true(pace_yaml_is_list(pace_yaml_item(list, 1)));
+    assert_int_equal(pace_yaml_count(pace_yaml_item(list, 1)), 0);
+    assert_string_equal(pace_yaml_key(last, 1), "e");
+    assert_int_equal(pace_yaml_number(&number, moved, pace_yaml_get(last, "e")), PACE_E_INPUT);
+    assert_string_equal(pace_message(), "m.yaml:2:24: expected a number, found \"2\"");
+    pace_yaml_free(moved);
+    pace_free(copy);
+}
+
 TEST(test_byte_order_mark) {
     pace_yaml *yaml = NULL;
     assert_int_equal(parse(&yaml, "\xef\xbb\xbf"
@@ -56,6 +81,9 @@ TEST(test_json_is_yaml) {
 TEST(test_empty) {
     pace_yaml *yaml = NULL;
     assert_int_equal(pace_yaml_parse(&yaml, "t", NULL, 0), PACE_OK);
+    assert_null(pace_yaml_root(yaml));
+    pace_yaml_free(yaml);
+    assert_int_equal(pace_yaml_of_tree(&yaml, "t", NULL), PACE_OK);
     assert_null(pace_yaml_root(yaml));
     pace_yaml_free(yaml);
 }
