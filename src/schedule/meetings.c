@@ -10,15 +10,27 @@ typedef struct {
     uint32_t meeting, rank, launch;
 } arrival;
 
+/* What a rank's exchanges of one kind are counted as. */
+typedef struct {
+    pace_name collective, group;
+    int64_t peer;
+    pace_name sequence, counted; /* among those of all ranks; the number of the rank's own side of it */
+} exchange_kind;
+
+typedef PACE_VEC(uint32_t) numbers;
+
 typedef struct {
     const pace_walk_rank *ranks;
     size_t count;
-    pace_names keys;      /* meeting number + 1 = name of its key (0 is the empty name) */
-    pace_names sequences; /* what is counted per rank */
+    pace_names sequences, sides; /* exchanges that meet others of their sequence one by one; what a rank has of each */
     pace_names groups;
+    PACE_VEC(exchange_kind) kinds; /* of the rank at hand, few */
+    PACE_VEC(numbers) meetings;    /* sequence -> the meetings of it, in order */
+    numbers said;                  /* number that the input gives -> meeting + 1; 0 = not yet met */
+    uint32_t meeting_count;
     PACE_VEC(uint32_t) here; /* ranks that have exchanges of each */
     bool **alone;            /* rank -> its graph's name of a group -> no other rank here has exchanges of it */
-    PACE_VEC(uint32_t) seen;
+    numbers seen;            /* of each side, so far */
     PACE_VEC(arrival) arrivals;
 } matcher;
 
@@ -50,28 +62,53 @@ static void sequence_key(char out[KEY], const matcher *m, uint32_t rank, const p
     }
 }
 
-static pace_status arrive_as(matcher *m, uint32_t rank, uint32_t launch, const char *key) {
-    pace_name meeting;
-    PACE_TRY(pace_names_add(&meeting, &m->keys, key, strlen(key)));
-    return PACE_PUSH(&m->arrivals, ((arrival){meeting - 1, rank, launch}));
+static pace_status arrive_at(matcher *m, uint32_t meeting, uint32_t rank, uint32_t launch) {
+    return PACE_PUSH(&m->arrivals, ((arrival){meeting, rank, launch}));
+}
+
+static pace_status arrive_as_said(matcher *m, uint32_t number, uint32_t rank, uint32_t launch) {
+    while (m->said.count <= number) PACE_TRY(PACE_PUSH(&m->said, 0));
+    uint32_t *meeting = &m->said.items[number];
+    if (*meeting == 0) *meeting = ++m->meeting_count;
+    return arrive_at(m, *meeting - 1, rank, launch);
+}
+
+static pace_status add_kind(matcher *m, uint32_t rank, const pace_graph_exchange *exchange) {
+    char sequence[KEY], side[KEY + 32];
+    bool sends = is(pace_names_text(&m->ranks[rank].graph->names, exchange->collective), "send");
+    exchange_kind kind = {.collective = exchange->collective, .group = exchange->group, .peer = exchange->peer};
+    sequence_key(sequence, m, rank, exchange);
+    snprintf(side, sizeof side, "%u: %s%s", rank, sequence, sends ? "s" : "");
+    PACE_TRY(pace_names_add(&kind.sequence, &m->sequences, sequence, strlen(sequence)));
+    PACE_TRY(pace_names_add(&kind.counted, &m->sides, side, strlen(side)));
+    while (m->meetings.count <= kind.sequence) PACE_TRY(PACE_PUSH(&m->meetings, ((numbers){0})));
+    while (m->seen.count <= kind.counted) PACE_TRY(PACE_PUSH(&m->seen, 0));
+    return PACE_PUSH(&m->kinds, kind);
+}
+
+static pace_status kind_of(const exchange_kind **out, matcher *m, uint32_t rank, const pace_graph_exchange *exchange) {
+    for (size_t i = m->kinds.count; i-- > 0;) {
+        const exchange_kind *kind = &m->kinds.items[i];
+        if (kind->collective != exchange->collective || kind->group != exchange->group || kind->peer != exchange->peer)
+            continue;
+        *out = kind;
+        return PACE_OK;
+    }
+    PACE_TRY(add_kind(m, rank, exchange));
+    *out = &m->kinds.items[m->kinds.count - 1];
+    return PACE_OK;
 }
 
 static pace_status arrive(matcher *m, uint32_t rank, uint32_t launch, const pace_graph_exchange *exchange) {
-    char sequence[KEY], counted[KEY + 32], key[2 * KEY];
-    pace_name number;
+    const exchange_kind *kind;
     if (exchange->meeting == PACE_MEETS_NOBODY) return PACE_OK;
-    if (exchange->meeting > 0) {
-        snprintf(key, sizeof key, "meeting %" PRId32, exchange->meeting);
-        return arrive_as(m, rank, launch, key);
-    }
+    if (exchange->meeting > 0) return arrive_as_said(m, (uint32_t)exchange->meeting, rank, launch);
     if (m->alone[rank][exchange->group] && !is_message(m, rank, exchange)) return PACE_OK;
-    sequence_key(sequence, m, rank, exchange);
-    snprintf(counted, sizeof counted, "%u: %s", rank, sequence);
-    if (is(pace_names_text(&m->ranks[rank].graph->names, exchange->collective), "send")) strcat(counted, "s");
-    PACE_TRY(pace_names_add(&number, &m->sequences, counted, strlen(counted)));
-    while (m->seen.count <= number) PACE_TRY(PACE_PUSH(&m->seen, 0));
-    snprintf(key, sizeof key, "%s, time %u", sequence, m->seen.items[number]++);
-    return arrive_as(m, rank, launch, key);
+    PACE_TRY(kind_of(&kind, m, rank, exchange));
+    numbers *meetings = &m->meetings.items[kind->sequence];
+    uint32_t time = m->seen.items[kind->counted]++;
+    while (meetings->count <= time) PACE_TRY(PACE_PUSH(meetings, m->meeting_count++));
+    return arrive_at(m, meetings->items[time], rank, launch);
 }
 
 /* Groups that a rank has exchanges of, each once. `counts` = they are counted, else looked up. */
@@ -107,6 +144,7 @@ static pace_status find_arrivals(matcher *m) {
     PACE_TRY(find_lone_groups(m));
     for (uint32_t rank = 0; rank < m->count; rank++) {
         const pace_graph *graph = m->ranks[rank].graph;
+        m->kinds.count = 0;
         for (uint32_t i = 0; i < graph->launches.count; i++) {
             uint32_t exchange = graph->launches.items[i].exchange;
             if (exchange) PACE_TRY(arrive(m, rank, i, &graph->exchanges.items[exchange - 1]));
@@ -131,7 +169,7 @@ static pace_status check_alone(const matcher *m, const arrival *alone) {
 }
 
 static pace_status place_members(pace_meetings *out, const matcher *m) {
-    size_t meetings = pace_names_count(&m->keys) - 1;
+    size_t meetings = m->meeting_count;
     for (size_t i = 0; i < meetings; i++) PACE_TRY(PACE_PUSH(&out->items, ((pace_meeting){0})));
     for (size_t i = 0; i < m->arrivals.count; i++) out->items.items[m->arrivals.items[i].meeting].count++;
     uint32_t first = 0;
@@ -167,17 +205,18 @@ pace_status pace_meetings_match(pace_meetings *out, const pace_walk_rank *ranks,
     matcher m = {.ranks = ranks, .count = count};
     PACE_TRY(make_tables(out, ranks, count));
     if (count < 2) return PACE_OK;
-    pace_status status = pace_names_init(&m.keys);
-    if (status == PACE_OK) status = pace_names_init(&m.sequences);
+    pace_status status = pace_names_init(&m.sequences);
+    if (status == PACE_OK) status = pace_names_init(&m.sides);
     if (status == PACE_OK) status = pace_names_init(&m.groups);
     if (status == PACE_OK) status = find_arrivals(&m);
     if (status == PACE_OK) status = place_members(out, &m);
-    pace_names_free(&m.keys);
     pace_names_free(&m.sequences);
+    pace_names_free(&m.sides);
     pace_names_free(&m.groups);
     for (size_t rank = 0; m.alone && rank < count; rank++) pace_free(m.alone[rank]);
     pace_free(m.alone);
-    PACE_VEC_FREE(&m.seen, &m.arrivals, &m.here);
+    PACE_ITEMS (numbers, of, &m.meetings) PACE_VEC_FREE(of);
+    PACE_VEC_FREE(&m.meetings, &m.kinds, &m.said, &m.seen, &m.arrivals, &m.here);
     return status;
 }
 
