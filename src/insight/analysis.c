@@ -493,8 +493,8 @@ void pace_analysis_report_busiest(pace_analysis *analysis) {
     }
 }
 
-pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
-                                   const char *const *names, const pace_device *device) {
+pace_status pace_analysis_of_each(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
+                                  const char *const *names, const pace_device *device) {
     pace_analysis analysis = {.made = true};
     size_t taken = 0;
     pace_status status = pace_device_catalog_load(&analysis.devices, catalog);
@@ -504,8 +504,20 @@ pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pa
         status = take_step(&analysis, &steps[taken], names[taken], device);
     for (; taken < count; taken++) pace_step_free(&steps[taken]);
     if (status == PACE_OK) status = pace_for_each(count, understand_made, &analysis);
-    if (status == PACE_OK) status = pace_analysis_join(&analysis);
-    if (status == PACE_OK) pace_analysis_report_busiest(&analysis);
+    return PACE_GIVE(out, analysis, status, pace_analysis_free(&analysis));
+}
+
+pace_status pace_analysis_join_made(pace_analysis *analysis) {
+    PACE_TRY(pace_analysis_join(analysis));
+    pace_analysis_report_busiest(analysis);
+    return PACE_OK;
+}
+
+pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
+                                   const char *const *names, const pace_device *device) {
+    pace_analysis analysis;
+    PACE_TRY(pace_analysis_of_each(&analysis, catalog, steps, count, names, device));
+    pace_status status = pace_analysis_join_made(&analysis);
     return PACE_GIVE(out, analysis, status, pace_analysis_free(&analysis));
 }
 

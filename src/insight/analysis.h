@@ -47,6 +47,10 @@ pace_status pace_analysis_join(pace_analysis *analysis) PACE_MUST_CHECK;
  * borrowed, as long as *out). */
 pace_status pace_analysis_of_steps(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
                                    const char *const *names, const pace_device *device) PACE_MUST_CHECK;
+/** Its two halves: each step by itself, which tells how long it is, and what ranks exchange. */
+pace_status pace_analysis_of_each(pace_analysis *out, pace_catalog *catalog, pace_step *steps, size_t count,
+                                  const char *const *names, const pace_device *device) PACE_MUST_CHECK;
+pace_status pace_analysis_join_made(pace_analysis *analysis) PACE_MUST_CHECK;
 void pace_analysis_free(pace_analysis *analysis);
 
 /** Whether it is known of several ranks who exchanges with whom: the traces say so, or it shows by when exchanges end.

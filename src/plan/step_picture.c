@@ -1,5 +1,6 @@
 #include "plan/step_picture.h"
 
+#include "base/parallel.h"
 #include "forecast/forecast.h"
 #include "model/pipeline_stages.h"
 #include "plan/step_turns.h"
@@ -9,22 +10,23 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COMPUTES = 0, EXCHANGES = 2, MESSAGES = 3, STREAMS_A_WAY = 2 };
+enum { COMPUTES = 0, EXCHANGES = 2, MESSAGES = 3, STREAMS_A_WAY = 2, MESSAGE_STREAMS = 8 };
 
 /* A stage while it is drawn. */
 typedef struct {
     pace_graph graph;
-    PACE_VEC(double) launch_ns;
+    PACE_VEC(double) launch_s;
+    double *launch_ns;
     const pace_config *config;
     const pace_chunk_turns *turns;   /* of its chunks */
     const pace_turn_times *times;    /* the same, with what stands beside the passes */
     const pace_beside_turns *beside; /* of all stages */
     const pace_turn *turn;
-    double longer;              /* as what is said the stage takes */
+    pace_name groups[PACE_GROUPS], messages[MESSAGE_STREAMS]; /* names of groups; 0 = not yet known */
     uint32_t stage, node, last; /* the last launch that the next one on stream 0 comes behind */
     uint32_t computes;          /* launches on stream 0 so far */
     bool issued;                /* the turn's call has been made */
-    const char *call;
+    pace_name call;
 } drawing;
 
 static pace_status name_of(pace_name *out, drawing *d, const char *text) {
@@ -33,18 +35,17 @@ static pace_status name_of(pace_name *out, drawing *d, const char *text) {
 
 static pace_status put(uint32_t *out, drawing *d, const char *name, uint32_t stream, double seconds) {
     uint32_t before = d->last; /* which *out may be */
-    pace_name kernel = 0, call;
+    pace_name kernel = 0;
     PACE_TRY(pace_graph_add_launch(out, &d->graph, d->node, PACE_TASK_KERNEL, NULL, stream));
     if (*name) PACE_TRY(name_of(&kernel, d, name));
-    PACE_TRY(name_of(&call, d, d->call));
     pace_launch *launch = &d->graph.launches.items[*out];
     launch->name = kernel;
-    launch->call = call;
+    launch->call = d->call;
     launch->same_call = d->issued;
     launch->waits[0] = before;
     d->issued = true;
     d->computes += stream == COMPUTES;
-    return PACE_PUSH(&d->launch_ns, d->longer * seconds * 1e9);
+    return PACE_PUSH(&d->launch_s, seconds);
 }
 
 static pace_status put_kernels(drawing *d, const char *name, double seconds) {
@@ -52,20 +53,30 @@ static pace_status put_kernels(drawing *d, const char *name, double seconds) {
     return put(&d->last, d, name, COMPUTES, seconds);
 }
 
+static pace_status group_of(pace_name *out, drawing *d, pace_group_kind kind, uint32_t stream, bool message) {
+    pace_name *known = message ? &d->messages[stream - MESSAGES] : &d->groups[kind];
+    char group[48];
+    if (!*known) {
+        snprintf(group, sizeof group, message ? "pp, %s" : "%s of stage %u",
+                 message ? ((stream - MESSAGES) / STREAMS_A_WAY % 2 ? "gradients" : "activations")
+                         : pace_group_names[kind],
+                 d->stage);
+        PACE_TRY(name_of(known, d, group));
+    }
+    *out = *known;
+    return PACE_OK;
+}
+
 static pace_status put_exchange(uint32_t *out, drawing *d, const char *collective, pace_group_kind kind,
                                 uint32_t stream, int64_t peer, double seconds) {
-    char group[48];
     bool message = peer >= 0;
-    snprintf(group, sizeof group, message ? "pp, %s" : "%s of stage %u",
-             message ? ((stream - MESSAGES) / STREAMS_A_WAY % 2 ? "gradients" : "activations") : pace_group_names[kind],
-             d->stage);
     pace_graph_exchange exchange = {.group_size = message ? 2 : (int64_t)pace_config_group_size(d->config, kind),
                                     .group_stride = pace_config_stride(d->config, kind),
                                     .peer = peer,
                                     .group_kind = (uint8_t)kind,
                                     .role = PACE_ROLE_ACTIVATION};
     PACE_TRY(name_of(&exchange.collective, d, collective));
-    PACE_TRY(name_of(&exchange.group, d, group));
+    PACE_TRY(group_of(&exchange.group, d, kind, stream, message));
     PACE_TRY(put(out, d, "", stream, seconds));
     return pace_graph_add_exchange(&d->graph, *out, &exchange);
 }
@@ -96,9 +107,8 @@ static pace_status put_message(drawing *d, bool gradients, bool sends, double se
 static pace_status open_node(drawing *d, const char *name, pace_stage stage, const char *call) {
     PACE_TRY(pace_graph_add_node(&d->node, &d->graph, PACE_TASK_OP, name, PACE_NO_NODE, 0));
     d->graph.nodes.items[d->node].stage = (uint8_t)stage;
-    d->call = call;
     d->issued = false;
-    return PACE_OK;
+    return name_of(&d->call, d, call);
 }
 
 static const char *const calls[] = {"forward", "backward", "backward", "weights"};
@@ -180,7 +190,8 @@ typedef struct {
     pace_chunk_turns *turns; /* stage by stage */
     pace_turn_times *times;
     pace_beside_turns beside;
-    size_t count, opened, chunks;
+    const pace_step_solution *settled;
+    size_t count, chunks;
 } picture;
 
 static bool make_room(picture *p, const pace_config *config) {
@@ -191,11 +202,12 @@ static bool make_room(picture *p, const pace_config *config) {
 }
 
 static void free_picture(picture *p) {
-    for (size_t i = 0; i < p->opened; i++) {
+    for (size_t i = 0; p->stages && i < p->count; i++) {
         pace_graph_free(&p->stages[i].graph);
-        pace_host_costs_free(&p->costs[i]);
-        PACE_VEC_FREE(&p->stages[i].launch_ns);
+        pace_free(p->stages[i].launch_ns);
+        PACE_VEC_FREE(&p->stages[i].launch_s);
     }
+    for (size_t i = 0; p->costs && i < p->count; i++) pace_host_costs_free(&p->costs[i]);
     PACE_FREE(p->stages, p->ranks, p->costs, p->steps, p->names, p->turns, p->times);
 }
 
@@ -220,29 +232,35 @@ static pace_status set_hosts(pace_host_costs *costs, const picture *p, const dra
     return PACE_OK;
 }
 
-static pace_status open_stage(picture *p, const pace_step_solution *settled, const char *name, double longer) {
-    const pace_step_plan *plan = &settled->plan;
-    size_t at = p->opened;
+static pace_status open_stage(void *context, size_t worker, size_t at) {
+    const picture *p = context;
+    const pace_step_plan *plan = &p->settled->plan;
     drawing *d = &p->stages[at];
+    (void)worker;
     *d = (drawing){.config = &plan->config,
                    .turns = &p->turns[at * p->chunks],
                    .times = &p->times[at * p->chunks],
                    .beside = &p->beside,
-                   .longer = longer,
                    .stage = (uint32_t)at,
                    .last = PACE_NO_LAUNCH};
     PACE_TRY(pace_graph_init(&d->graph));
-    pace_status status = pace_host_costs_init(&p->costs[at]);
-    if (status != PACE_OK) pace_graph_free(&d->graph);
-    PACE_TRY(status);
-    p->opened++;
-    p->names[at] = name;
-    PACE_TRY(set_hosts(&p->costs[at], p, d, longer));
-    PACE_TRY(draw_stage(d, plan, settled->closed_skew_s));
+    PACE_TRY(draw_stage(d, plan, p->settled->closed_skew_s));
     d->graph.rank = (int64_t)at * pace_config_stride(&plan->config, PACE_GROUP_PIPELINE);
     d->graph.world_size = (int64_t)pace_config_ranks(&plan->config);
-    p->ranks[at] = (pace_walk_rank){.graph = &d->graph, .launch_ns = d->launch_ns.items, .costs = &p->costs[at]};
+    if (!PACE_MAKE(d->launch_ns, d->launch_s.count + 1)) return PACE_E_MEMORY;
+    p->ranks[at] = (pace_walk_rank){.graph = &d->graph, .launch_ns = d->launch_ns, .costs = &p->costs[at]};
     return pace_graph_check(&d->graph);
+}
+
+static pace_status set_times(picture *p, double longer) {
+    for (size_t at = 0; at < p->count; at++) {
+        drawing *d = &p->stages[at];
+        for (size_t i = 0; i < d->launch_s.count; i++) d->launch_ns[i] = longer * d->launch_s.items[i] * 1e9;
+        pace_host_costs_free(&p->costs[at]);
+        PACE_TRY(pace_host_costs_init(&p->costs[at]));
+        PACE_TRY(set_hosts(&p->costs[at], p, d, longer));
+    }
+    return PACE_OK;
 }
 
 bool pace_step_is_drawn(const pace_step_case *asked) {
@@ -272,34 +290,52 @@ static pace_status find_turns(picture *p, const pace_step_plan *plan) {
     return pace_step_turn_times(&p->times, plan);
 }
 
-/* A picture whose times are all so many times as long. */
-static pace_status draw_longer(pace_analysis *out, pace_memory_series *memory, pace_catalog *catalog,
-                               const pace_step_solution *settled, const pace_step_case *asked, const char *name,
+static pace_status draw(picture *p, const pace_step_case *asked, const char *name) {
+    if (!make_room(p, &asked->config)) return PACE_E_MEMORY;
+    for (size_t i = 0; i < p->count; i++) p->names[i] = name;
+    PACE_TRY(find_turns(p, &p->settled->plan));
+    return pace_for_each(p->count, open_stage, p);
+}
+
+/* With times that are all so many times as long. The ranks are not yet joined. */
+static pace_status walk_longer(pace_analysis *out, picture *p, pace_catalog *catalog, const pace_device *device,
                                double longer) {
-    pace_walk_options options = {.repeats = PACE_DRAWN_STEPS, .scale = {1, 1, 1, 1, 1}};
-    picture p = {0};
-    pace_status status = make_room(&p, &asked->config) ? find_turns(&p, &settled->plan) : PACE_E_MEMORY;
-    while (status == PACE_OK && p.opened < p.count) status = open_stage(&p, settled, name, longer);
-    if (status == PACE_OK) status = pace_walk(p.steps, p.ranks, p.count, &options);
-    if (status == PACE_OK) status = pace_analysis_of_steps(out, catalog, p.steps, p.count, p.names, asked->device);
+    const pace_walk_options options = {.repeats = PACE_DRAWN_STEPS, .scale = {1, 1, 1, 1, 1}};
+    PACE_TRY(set_times(p, longer));
+    PACE_TRY(pace_walk(p->steps, p->ranks, p->count, &options));
+    return pace_analysis_of_each(out, catalog, p->steps, p->count, p->names, device);
+}
+
+/* What the step is said to take, in proportion to what the walk of the picture takes; 1 where they are alike. */
+static double stretch_of(const pace_analysis *drawn, double lasts_s) {
+    const double alike = 1e-3;
+    double drawn_s = pace_analysis_step_ns(drawn, PACE_DRAWN_STEPS - 1) / 1e9;
+    return !(drawn_s > 0) || fabs(lasts_s / drawn_s - 1) < alike ? 1 : lasts_s / drawn_s;
+}
+
+static pace_status walk(pace_analysis *out, double *stretch, picture *p, pace_catalog *catalog,
+                        const pace_device *device, double lasts_s) {
+    pace_analysis drawn;
+    PACE_TRY(walk_longer(&drawn, p, catalog, device, 1));
+    *stretch = stretch_of(&drawn, lasts_s);
+    if (*stretch != 1) {
+        pace_analysis_free(&drawn);
+        PACE_TRY(walk_longer(&drawn, p, catalog, device, *stretch));
+    }
+    pace_status status = pace_analysis_join_made(&drawn);
+    return PACE_GIVE(out, drawn, status, pace_analysis_free(&drawn));
+}
+
+pace_status pace_step_draw(pace_analysis *out, pace_memory_series *memory, double *stretch, pace_catalog *catalog,
+                           const pace_step_solution *settled, const pace_step_case *asked, const char *name,
+                           double lasts_s) {
+    picture p = {.settled = settled};
+    pace_status status = draw(&p, asked, name);
+    if (status == PACE_OK) status = walk(out, stretch, &p, catalog, asked->device, lasts_s);
     if (status == PACE_OK) {
         status = hold_picture(memory, &p, out, &settled->plan);
         if (status != PACE_OK) pace_analysis_free(out);
     }
     free_picture(&p);
     return status;
-}
-
-pace_status pace_step_draw(pace_analysis *out, pace_memory_series *memory, double *stretch, pace_catalog *catalog,
-                           const pace_step_solution *settled, const pace_step_case *asked, const char *name,
-                           double lasts_s) {
-    const double alike = 1e-3;
-    *stretch = 1;
-    PACE_TRY(draw_longer(out, memory, catalog, settled, asked, name, 1));
-    double drawn_s = pace_analysis_step_ns(out, PACE_DRAWN_STEPS - 1) / 1e9;
-    if (!(drawn_s > 0) || fabs(lasts_s / drawn_s - 1) < alike) return PACE_OK;
-    pace_analysis_free(out);
-    pace_memory_series_free(memory);
-    *stretch = lasts_s / drawn_s;
-    return draw_longer(out, memory, catalog, settled, asked, name, *stretch);
 }
