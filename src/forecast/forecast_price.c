@@ -489,37 +489,54 @@ static double share_of(const pace_pricing *p, uint32_t number) {
     return op && op->family == PACE_OP_ATTENTION ? 1 + shares->slower_attention : 1;
 }
 
-/* Shares of the launches of a round that is left out, one after the other. */
 typedef struct {
     launch_share *items;
     size_t count;
-} round_shares;
+} launch_shares;
 
-/* Rounds that are left out, launch by launch: in the order, and so with the sums, that the whole step has. */
-static void count_rounds(const round_shares *round, uint32_t times) {
+/* Where the share of such a launch is kept, which what it computes decides alone; NULL = nowhere. */
+static launch_share *known_share(const launch_shares *known, const pace_pricing *p, uint32_t number) {
+    const pace_launch *launch = &p->variant->graph.launches.items[number];
+    const pace_variant_launch *edited = &p->variant->launches[number];
+    if (launch->exchange || launch->op == PACE_NO_OP) return NULL;
+    if (edited->assumed > 0 || edited->slower != 1 || measured_ns(p, number) >= 0) return NULL;
+    return &known->items[2 * (size_t)launch->op + launch->guessed];
+}
+
+/* Rounds that are left out, of whose launches the shares stand one after the other, launch by launch: in the order, and so with the sums, that the whole step has. */
+static void count_rounds(const launch_shares *round, uint32_t times) {
     for (size_t i = 0; i < round->count; i++) count_launches(&round->items[i], times);
     for (uint32_t k = 0; k < times; k++)
         for (size_t i = 0; i < round->count; i++) add_times(&round->items[i]);
 }
 
-static pace_status price_launches(double *launch_ns, round_shares *shares, pace_forecast_family *families,
-                                  const pace_pricing *pricing) {
+static pace_status share_of_launch(launch_share *out, pace_forecast_family *families, const pace_pricing *pricing,
+                                   bool scaled, uint32_t number) {
+    pace_estimate ns;
+    PACE_TRY(price_launch(&ns, pricing, number));
+    ns.median *= share_of(pricing, number);
+    ns.median *= pricing->variant->launches[number].slower;
+    if (scaled) pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, number);
+    *out = share_in(families, pricing, number, ns);
+    return PACE_OK;
+}
+
+static pace_status price_launches(double *launch_ns, launch_shares *of_round, const launch_shares *known,
+                                  pace_forecast_family *families, const pace_pricing *pricing) {
     const pace_fold_round *round = &pricing->rank->round;
     bool scaled = pace_scenario_value_at(pricing->scenario, "scale", 0) != NULL;
     for (uint32_t i = 0; i < pricing->variant->graph.launches.count; i++) {
-        pace_estimate ns;
-        PACE_TRY(price_launch(&ns, pricing, i));
-        ns.median *= share_of(pricing, i);
-        ns.median *= pricing->variant->launches[i].slower;
-        if (scaled) pace_price_scale(&ns.median, pricing->scenario, &pricing->variant->graph, i);
-        launch_ns[i] = ns.median;
-        if (families && !has_lanes(pricing, i)) {
-            launch_share share = share_in(families, pricing, i, ns);
+        launch_share share, *kept = scaled ? NULL : known_share(known, pricing, i);
+        if (kept && kept->family) share = *kept;
+        else PACE_TRY(share_of_launch(&share, families, pricing, scaled, i));
+        if (kept) *kept = share;
+        launch_ns[i] = share.ns;
+        if (!has_lanes(pricing, i)) {
             count_launches(&share, 1);
             add_times(&share);
-            if (i >= round->first && i < round->last) shares->items[shares->count++] = share;
+            if (i >= round->first && i < round->last) of_round->items[of_round->count++] = share;
         }
-        if (round->last > 0 && i + 1 == round->last) count_rounds(shares, pricing->forecast->folded);
+        if (round->last > 0 && i + 1 == round->last) count_rounds(of_round, pricing->forecast->folded);
     }
     return PACE_OK;
 }
@@ -533,12 +550,16 @@ static pace_status open_known(pace_known_prices *out, const pace_graph *graph) {
 
 pace_status pace_price_launches(double *launch_ns, pace_forecast_family *families, const pace_pricing *pricing) {
     const pace_fold_round *round = &pricing->rank->round;
+    const pace_graph *graph = &pricing->variant->graph;
+    pace_forecast_family unasked[PACE_FORECAST_FAMILIES] = {0};
     pace_known_prices known = {0};
     pace_pricing remembering = *pricing;
     remembering.known = &known;
-    round_shares shares = {.items = pace_alloc(round->last - round->first + 1, sizeof *shares.items)};
-    pace_status status = shares.items ? open_known(&known, &pricing->variant->graph) : PACE_E_MEMORY;
-    if (status == PACE_OK) status = price_launches(launch_ns, &shares, families, &remembering);
-    PACE_FREE(known.op_ns, shares.items);
+    launch_shares of_round = {.items = pace_alloc(round->last - round->first + 1, sizeof *of_round.items)};
+    launch_shares of_ops = {.items = pace_alloc(2 * graph->ops.count + 1, sizeof *of_ops.items)};
+    pace_status status = of_round.items && of_ops.items ? open_known(&known, graph) : PACE_E_MEMORY;
+    if (status == PACE_OK)
+        status = price_launches(launch_ns, &of_round, &of_ops, families ? families : unasked, &remembering);
+    PACE_FREE(known.op_ns, of_round.items, of_ops.items);
     return status;
 }
