@@ -272,10 +272,8 @@ static double least_share(const double *launch_ns, size_t count) {
 }
 
 /* A gradient divided by the number of ranks on its way into a bucket, as pace_lower_gradient() does. */
-static pace_status price_fill(double *seconds, double elements, const pace_config *config,
-                              const pace_step_place *place) {
-    const pace_lowering to = {.config = config};
-    pace_op op = pace_emit_elementwise(&to, "mul", elements, 1, 1, pace_config_parameter_bytes(config));
+static pace_status price_fill(double *seconds, double elements, const pace_lowering *to, const pace_step_place *place) {
+    pace_op op = pace_emit_elementwise(to, "mul", elements, 1, 1, pace_config_parameter_bytes(to->config));
     pace_estimate price_s;
     PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
     *seconds = price_s.median;
@@ -285,9 +283,10 @@ static pace_status price_fill(double *seconds, double elements, const pace_confi
 /* What kernels of an update take however few parameters they update; one a tensor are fewer then. */
 static pace_status price_least_update(pace_step_slots *slots, double kernels, const pace_config *config,
                                       const pace_step_place *place) {
+    const pace_lowering to = {.config = config};
     double each_s;
     if (config->update == PACE_UPDATE_LOOP) return PACE_OK;
-    PACE_TRY(price_fill(&each_s, 1, config, place));
+    PACE_TRY(price_fill(&each_s, 1, &to, place));
     slots->update_least_s = kernels * (each_s + between_kernels_s(place));
     return PACE_OK;
 }
@@ -344,6 +343,7 @@ static void take_tensor(bucket_points *to, const pace_gradient_tensor *tensor, d
 static pace_status find_points(bucket_points *to, double host_s, const pace_graph *graph,
                                const pace_gradient_tensors *tensors, const pace_config *config,
                                const pace_step_place *place) {
+    const pace_lowering lowering = {.config = config};
     double done_s = 0, fill_s, element_bytes = pace_config_parameter_bytes(config);
     size_t next = 0;
     bool behind = config->graphs == PACE_GRAPHS_PASSES;
@@ -351,7 +351,7 @@ static pace_status find_points(bucket_points *to, double host_s, const pace_grap
     for (size_t i = 0; i < tensors->count; i++) to->all_bytes += tensors->items[i].elements * element_bytes;
     for (size_t i = 0; i <= graph->launches.count; i++) {
         for (; next < tensors->count && tensors->items[next].launches <= i; next++) {
-            PACE_TRY(price_fill(&fill_s, tensors->items[next].elements, config, place));
+            PACE_TRY(price_fill(&fill_s, tensors->items[next].elements, &lowering, place));
             done_s += fmax(fill_s, host_s);
             take_tensor(to, &tensors->items[next], element_bytes, behind ? (double)next + 1 : done_s);
         }
