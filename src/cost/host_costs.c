@@ -24,6 +24,35 @@ void pace_host_costs_free(pace_host_costs *costs) {
     *costs = (pace_host_costs){0};
 }
 
+static pace_status copy_names(pace_names *out, const pace_names *from) {
+    for (pace_name name = 0; name < pace_names_count(from); name++) {
+        pace_name same;
+        PACE_TRY(pace_names_add(&same, out, pace_names_text(from, name), pace_names_length(from, name)));
+    }
+    return PACE_OK;
+}
+
+static pace_status copy_figures(pace_host_costs *out, const pace_host_costs *from) {
+    PACE_TRY(copy_names(&out->names, &from->names));
+    PACE_TRY(copy_names(&out->plain, &from->plain));
+    for (size_t i = 0; i < from->alike.count; i++) PACE_TRY(PACE_PUSH(&out->alike, from->alike.items[i]));
+    for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) {
+        PACE_ITEMS (const pace_host_cost, figure, &from->types[type].by_name)
+            PACE_TRY(PACE_PUSH(&out->types[type].by_name, *figure));
+        out->types[type].log_sum = from->types[type].log_sum;
+        out->types[type].log_count = from->types[type].log_count;
+    }
+    PACE_ITEMS (const pace_optimizer_line, line, &from->optimizers) PACE_TRY(PACE_PUSH(&out->optimizers, *line));
+    return PACE_OK;
+}
+
+pace_status pace_host_costs_copy(pace_host_costs *out, const pace_host_costs *from) {
+    pace_host_costs copy;
+    PACE_TRY(pace_host_costs_init(&copy));
+    pace_status status = copy_figures(&copy, from);
+    return PACE_GIVE(out, copy, status, pace_host_costs_free(&copy));
+}
+
 /* Chan, Golub, LeVeque 1979. */
 void pace_host_cost_pool(pace_host_cost *into, pace_host_cost more) {
     double count = into->count + more.count, gap = more.mean_ns - into->mean_ns;

@@ -72,6 +72,9 @@ pace_status pace_host_costs_add_optimizer(pace_host_costs *costs, const char *na
  * has no figure at all; 0 = no line is known, and pace_host_costs_get() has what there is. */
 double pace_host_costs_optimizer_ns(const pace_host_costs *costs, const char *name, double parameters);
 
+/** The same figures once more. */
+pace_status pace_host_costs_copy(pace_host_costs *out, const pace_host_costs *from) PACE_MUST_CHECK;
+
 /** Pools all figures of `from` in. */
 pace_status pace_host_costs_pool(pace_host_costs *costs, const pace_host_costs *from) PACE_MUST_CHECK;
 
