@@ -503,7 +503,8 @@ static launch_share *known_share(const launch_shares *known, const pace_pricing 
     return &known->items[2 * (size_t)launch->op + launch->guessed];
 }
 
-/* Rounds that are left out, of whose launches the shares stand one after the other, launch by launch: in the order, and so with the sums, that the whole step has. */
+/* Rounds that are left out, launch by launch, as their shares stand: in the order, and so with the sums, that the whole
+ * step has. */
 static void count_rounds(const launch_shares *round, uint32_t times) {
     for (size_t i = 0; i < round->count; i++) count_launches(&round->items[i], times);
     for (uint32_t k = 0; k < times; k++)
