@@ -27,6 +27,12 @@ const char *pace_yaml_key(const pace_yaml_node *map, size_t index) {
     return member ? text_at(member, member->key) : NULL;
 }
 
+const pace_yaml_node *pace_yaml_first(const pace_yaml_node *node) { return pace_yaml_item(node, 0); }
+
+const pace_yaml_node *pace_yaml_next(const pace_yaml_node *item) { return item->last ? NULL : item + 1; }
+
+const char *pace_yaml_key_of(const pace_yaml_node *value) { return value->key ? text_at(value, value->key) : NULL; }
+
 const pace_yaml_node *pace_yaml_get(const pace_yaml_node *map, const char *key) {
     if (!pace_yaml_is_map(map)) return NULL;
     const pace_yaml_node *member = children_of(map), *end = member + map->count;

@@ -18,6 +18,13 @@ bool pace_yaml_is_list(const pace_yaml_node *node);
 size_t pace_yaml_count(const pace_yaml_node *node);
 const pace_yaml_node *pace_yaml_item(const pace_yaml_node *node, size_t index);
 const char *pace_yaml_key(const pace_yaml_node *map, size_t index);
+/** The key of a map's value. */
+const char *pace_yaml_key_of(const pace_yaml_node *value);
+/** A loop over the items of a list or the values of a map: PACE_YAML_EACH (entry, list) PACE_TRY(read(out, entry)); */
+#define PACE_YAML_EACH(name, node) \
+    for (const pace_yaml_node *name = pace_yaml_first(node); name; name = pace_yaml_next(name))
+const pace_yaml_node *pace_yaml_first(const pace_yaml_node *node);
+const pace_yaml_node *pace_yaml_next(const pace_yaml_node *item);
 /** The member's value, or NULL. */
 const pace_yaml_node *pace_yaml_get(const pace_yaml_node *map, const char *key);
 /** A scalar's text, or NULL for maps, lists and NULL. */

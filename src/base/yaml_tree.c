@@ -157,6 +157,7 @@ static pace_status lay_children(yaml_reader *reader, size_t first, pace_yaml_nod
     size_t count = reader->open.count - first, at = reader->laid.count;
     PACE_TRY(pace_grow(&reader->laid.items, &reader->laid.capacity, at + count, sizeof *parent));
     if (count) memcpy(reader->laid.items + at, reader->open.items + first, count * sizeof *parent);
+    if (count) reader->laid.items[at + count - 1].last = true;
     reader->laid.count += count;
     reader->open.count = first;
     parent->at = (int32_t)at;
@@ -188,6 +189,7 @@ static pace_status read_root(yaml_reader *reader, const yaml_event_t *event) {
     PACE_TRY(PACE_PUSH(&reader->laid, (pace_yaml_node){0}));
     PACE_TRY(read_node(reader, event, 1, &root));
     reader->laid.items[0] = root;
+    reader->laid.items[0].last = true;
     reader->has_root = true;
     return PACE_OK;
 }

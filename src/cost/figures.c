@@ -10,12 +10,11 @@ static const char *const known[] = {"family",           "device",          "kind
                                     "clock_flop",       "spread",          "confidence", "source"};
 
 static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
-    for (size_t i = 0; i < pace_yaml_count(entry); i++) {
+    PACE_YAML_EACH (one, entry) {
         size_t at = 0;
-        while (at < PACE_COUNT(known) && strcmp(known[at], pace_yaml_key(entry, i)) != 0) at++;
+        while (at < PACE_COUNT(known) && strcmp(known[at], pace_yaml_key_of(one)) != 0) at++;
         if (at == PACE_COUNT(known))
-            return pace_yaml_fail(yaml, pace_yaml_item(entry, i), "unknown member \"%.80s\" of a cost",
-                                  pace_yaml_key(entry, i));
+            return pace_yaml_fail(yaml, one, "unknown member \"%.80s\" of a cost", pace_yaml_key_of(one));
     }
     return PACE_OK;
 }
@@ -89,9 +88,9 @@ static pace_status read_row(pace_cost_figure *row, const pace_yaml *yaml, const 
 static pace_status read_rows(pace_cost_figures *figures, const pace_yaml *yaml) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "costs");
     if (!pace_yaml_is_list(list)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a list \"costs\"");
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+    PACE_YAML_EACH (one, list) {
         pace_cost_figure row = {0};
-        PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i)));
+        PACE_TRY(read_row(&row, yaml, one));
         row.before = figures->last_of[row.family];
         PACE_TRY(PACE_PUSH(&figures->rows, row));
         figures->last_of[row.family] = (uint32_t)figures->rows.count;
@@ -107,8 +106,7 @@ static pace_status read_rows(pace_cost_figures *figures, const pace_yaml *yaml) 
 static pace_status read_loads(pace_cost_figures *figures, const pace_yaml *yaml) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "load");
     if (!pace_yaml_is_list(list)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a list \"load\"");
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(list, i);
+    PACE_YAML_EACH (entry, list) {
         const char *device = pace_yaml_text_of(entry, "device");
         pace_cost_load load = {0};
         if (!device || !*device || strlen(device) >= sizeof load.device)

@@ -20,12 +20,10 @@ static const char *text_of(const pace_yaml_node *entry, const char *key) { retur
 
 static pace_status refuse_unknown(const reader *r, const pace_yaml_node *entry, const char *const *known) {
     if (!pace_yaml_is_map(entry)) return pace_yaml_fail(r->yaml, entry, "expected a map");
-    for (size_t i = 0; i < pace_yaml_count(entry); i++) {
+    PACE_YAML_EACH (one, entry) {
         size_t at = 0;
-        while (known[at] && strcmp(known[at], pace_yaml_key(entry, i)) != 0) at++;
-        if (!known[at])
-            return pace_yaml_fail(r->yaml, pace_yaml_item(entry, i), "unknown member \"%.80s\"",
-                                  pace_yaml_key(entry, i));
+        while (known[at] && strcmp(known[at], pace_yaml_key_of(one)) != 0) at++;
+        if (!known[at]) return pace_yaml_fail(r->yaml, one, "unknown member \"%.80s\"", pace_yaml_key_of(one));
     }
     return PACE_OK;
 }
@@ -55,8 +53,7 @@ static pace_status check_source(const reader *r, const pace_yaml_node *entry) {
 /* The last that applies. */
 static const pace_yaml_node *find_launch(const reader *r) {
     const pace_yaml_node *found = NULL;
-    for (size_t i = 0; i < pace_yaml_count(r->modes); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(r->modes, i);
+    PACE_YAML_EACH (entry, r->modes) {
         const char *mode = text_of(entry, "mode"), *vendor = text_of(entry, "vendor");
         if (mode && strcmp(mode, r->mode) == 0 && (!vendor || strcmp(vendor, r->vendor) == 0)) found = entry;
     }
@@ -121,8 +118,7 @@ static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, r
     if (!pace_yaml_is_list(r->modes) || !pace_yaml_is_list(r->sources) || !pace_yaml_is_list(r->overheads))
         return pace_yaml_fail(r->yaml, root, "expected lists \"sources\", \"modes\" and \"overheads\"");
     PACE_TRY(read_launch(launch, r));
-    for (size_t i = 0; i < pace_yaml_count(r->overheads); i++)
-        PACE_TRY(read_overhead(costs, r, pace_yaml_item(r->overheads, i)));
+    PACE_YAML_EACH (one, r->overheads) PACE_TRY(read_overhead(costs, r, one));
     return PACE_OK;
 }
 

@@ -61,8 +61,7 @@ static bool is_named(const pace_host_samples *samples, const pace_host_sample *s
 static void count_parameters(pace_host_samples *samples) {
     for (size_t w = 0; w < samples->workloads.count; w++) {
         double gradients = 0, steps = 0;
-        for (size_t i = 0; i < samples->items.count; i++) {
-            const pace_host_sample *sample = &samples->items.items[i];
+        PACE_ITEMS (const pace_host_sample, sample, &samples->items) {
             if (sample->workload != w || sample->type != PACE_T2) continue;
             const char *name = pace_names_text(&samples->names, sample->op);
             if (pace_is_optimizer_step(name)) steps += sample->figure.count;

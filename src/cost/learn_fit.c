@@ -111,8 +111,7 @@ static pace_status place_points(learner *l, pace_learned *learned, bool all) {
         }
         series->count = (uint32_t)learned->values.count - series->first;
     }
-    for (uint32_t s = 0; s < learned->series.count; s++) {
-        pace_series *series = &learned->series.items[s];
+    PACE_ITEMS (pace_series, series, &learned->series) {
         pace_nearest_free(&series->near);
         PACE_TRY(pace_nearest_build(&series->near, learned->points.items + (size_t)series->first * PACE_NEAREST_AXES,
                                     l->groups + series->first, series->count, axes));

@@ -4,10 +4,9 @@
 static pace_status read_all(pace_algorithm_gaps *out, const pace_yaml *yaml) {
     const pace_yaml_node *gaps;
     PACE_TRY(pace_yaml_member(&gaps, yaml, pace_yaml_root(yaml), "gaps"));
-    for (size_t i = 0; i < pace_yaml_count(gaps); i++)
-        if (pace_exchange_algorithm_find(pace_yaml_key(gaps, i)) < 0)
-            return pace_yaml_fail(yaml, pace_yaml_item(gaps, i), "no algorithm is called \"%.40s\"",
-                                  pace_yaml_key(gaps, i));
+    PACE_YAML_EACH (one, gaps)
+        if (pace_exchange_algorithm_find(pace_yaml_key_of(one)) < 0)
+            return pace_yaml_fail(yaml, one, "no algorithm is called \"%.40s\"", pace_yaml_key_of(one));
     for (size_t i = 0; i < pace_exchange_algorithm_count; i++)
         PACE_TRY(pace_yaml_real(&out->of[i], yaml, gaps, pace_exchange_algorithms[i].name, 0, 3));
     return PACE_OK;

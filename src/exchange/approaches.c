@@ -99,10 +99,10 @@ static pace_status read_place(pace_approach *out, const pace_yaml *yaml, const p
 static pace_status read_networks(pace_approach *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
     const pace_yaml_node *list = pace_yaml_get(entry, "networks");
     out->networks = list ? 0 : UINT_MAX;
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *word = pace_yaml_text(pace_yaml_item(list, i));
+    PACE_YAML_EACH (one, list) {
+        const char *word = pace_yaml_text(one);
         pace_link_kind kind = word ? pace_link_kind_find(word) : PACE_LINK_NONE;
-        if (kind == PACE_LINK_NONE) return pace_yaml_fail(yaml, pace_yaml_item(list, i), "expected a kind of link");
+        if (kind == PACE_LINK_NONE) return pace_yaml_fail(yaml, one, "expected a kind of link");
         out->networks |= 1U << kind;
     }
     return PACE_OK;
@@ -165,9 +165,9 @@ static pace_status read_rows(pace_approaches *out, const pace_yaml *yaml) {
         if (!(*shares[i].into >= 0 && *shares[i].into <= 1))
             return pace_yaml_fail(yaml, node, "expected a share from 0 to 1");
     }
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+    PACE_YAML_EACH (one, list) {
         pace_approach row;
-        PACE_TRY(read_row(&row, yaml, pace_yaml_item(list, i), &usual));
+        PACE_TRY(read_row(&row, yaml, one, &usual));
         PACE_TRY(PACE_PUSH(&out->rows, row));
     }
     return PACE_OK;
@@ -184,12 +184,11 @@ static pace_status read_spellings(pace_approaches *out, const pace_yaml *yaml) {
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_root(yaml), "spellings");
     for (size_t r = 0; r < out->rows.count; r++)
         PACE_TRY(add_spelling(out, &out->rows.items[r], out->rows.items[r].name));
-    for (size_t k = 0; k < pace_yaml_count(all); k++) {
-        const pace_yaml_node *list = pace_yaml_item(all, k);
+    PACE_YAML_EACH (list, all) {
         pace_approach approach;
-        PACE_TRY(pace_approach_parse(&approach, out, pace_yaml_key(all, k)));
-        for (size_t i = 0; i < pace_yaml_count(list); i++) {
-            const char *text = pace_yaml_text(pace_yaml_item(list, i));
+        PACE_TRY(pace_approach_parse(&approach, out, pace_yaml_key_of(list)));
+        PACE_YAML_EACH (one, list) {
+            const char *text = pace_yaml_text(one);
             if (text) PACE_TRY(add_spelling(out, &approach, text));
         }
     }

@@ -88,7 +88,7 @@ static pace_status read_fit(pace_exchange_fit *fit, const pace_yaml *yaml) {
     PACE_TRY(pace_yaml_copy(fit->unit, sizeof fit->unit, yaml, root, "unit"));
     PACE_TRY(pace_yaml_positive(&fit->unit_s, yaml, root, "unit_s", 1e6));
     PACE_TRY(pace_yaml_list(&curves, yaml, root, "curves"));
-    for (size_t i = 0; i < pace_yaml_count(curves); i++) PACE_TRY(read_curve(fit, yaml, pace_yaml_item(curves, i)));
+    PACE_YAML_EACH (one, curves) PACE_TRY(read_curve(fit, yaml, one));
     return PACE_OK;
 }
 

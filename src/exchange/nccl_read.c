@@ -32,11 +32,11 @@ static pace_status read_list(double *out, int *count, size_t most, const pace_ya
 
 static pace_status read_words(bool *out, const pace_yaml *yaml, const pace_yaml_node *list, const char *const *names,
                               int count) {
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *word = pace_yaml_text(pace_yaml_item(list, i));
+    PACE_YAML_EACH (one, list) {
+        const char *word = pace_yaml_text(one);
         int k = 0;
         while (k < count && (!word || strcmp(word, names[k]) != 0)) k++;
-        if (k == count) return pace_yaml_fail(yaml, pace_yaml_item(list, i), "unknown word");
+        if (k == count) return pace_yaml_fail(yaml, one, "unknown word");
         out[k] = true;
     }
     return PACE_OK;
@@ -108,9 +108,9 @@ static pace_status read_constants(pace_nccl *out, const pace_yaml *yaml, const p
 static pace_status pick_generation(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *list,
                                    int generation) {
     *out = NULL;
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+    PACE_YAML_EACH (one, list) {
         double from;
-        const pace_yaml_node *entry = pace_yaml_item(list, i), *node = pace_yaml_get(entry, "from");
+        const pace_yaml_node *entry = one, *node = pace_yaml_get(entry, "from");
         if (!node) return pace_yaml_fail(yaml, entry, "expected \"from\"");
         PACE_TRY(pace_yaml_number(&from, yaml, node));
         if (generation >= from) *out = entry;
@@ -202,12 +202,12 @@ static int minor_of(const char *version) {
 static const pace_yaml_node *find_line(const pace_yaml *yaml, const char *version) {
     const pace_yaml_node *lines = pace_yaml_get(pace_yaml_root(yaml), "lines"), *found = NULL;
     int minor = minor_of(version);
-    for (size_t i = 0; i < pace_yaml_count(lines); i++) {
-        const char *name = pace_yaml_text_of(pace_yaml_item(lines, i), "name");
+    PACE_YAML_EACH (one, lines) {
+        const char *name = pace_yaml_text_of(one, "name");
         int of_line = minor_of(name);
-        if (name && version && strcmp(name, version) == 0) return pace_yaml_item(lines, i);
+        if (name && version && strcmp(name, version) == 0) return one;
         if (minor < 0) continue;
-        if (!found || (of_line >= 0 && of_line <= minor)) found = pace_yaml_item(lines, i);
+        if (!found || (of_line >= 0 && of_line <= minor)) found = one;
     }
     return found;
 }

@@ -72,9 +72,9 @@ static pace_status read_scheme(pace_job_catalog *catalog, bool *seen, const pace
     int place = 0, span = 0;
     if (!name || !pace_job_architecture_find(&which, name, strlen(name)))
         return pace_yaml_fail(yaml, entry, "expected the name of an architecture");
-    for (size_t i = 0; i < pace_yaml_count(links); i++) {
+    PACE_YAML_EACH (one, links) {
         pace_job_resource resource;
-        if (!pace_job_resource_find(&resource, pace_yaml_text(pace_yaml_item(links, i))))
+        if (!pace_job_resource_find(&resource, pace_yaml_text(one)))
             return pace_yaml_fail(yaml, links, "expected a resource");
         scheme.link[resource] = true;
     }
@@ -92,8 +92,7 @@ static pace_status read_scheme(pace_job_catalog *catalog, bool *seen, const pace
 
 static pace_status read_schemes(pace_job_catalog *catalog, const pace_yaml *yaml, const pace_yaml_node *list) {
     bool seen[PACE_JOB_ARCHITECTURES] = {false};
-    for (size_t i = 0; i < pace_yaml_count(list); i++)
-        PACE_TRY(read_scheme(catalog, seen, yaml, pace_yaml_item(list, i)));
+    PACE_YAML_EACH (one, list) PACE_TRY(read_scheme(catalog, seen, yaml, one));
     for (int i = 0; i < PACE_JOB_ARCHITECTURES; i++)
         if (!seen[i])
             return pace_yaml_fail(yaml, pace_yaml_root(yaml), "no architecture \"%s\"", pace_job_architecture_names[i]);
@@ -131,9 +130,9 @@ static pace_status read_machine(pace_job_catalog *catalog, const pace_yaml *yaml
 /* --- sweeps and changes ------------------------------------------------------------------------------------------- */
 
 static pace_status read_values(pace_job_sweep *sweep, const pace_yaml *yaml, const pace_yaml_node *values) {
-    for (size_t i = 0; i < pace_yaml_count(values); i++) {
+    PACE_YAML_EACH (one, values) {
         double value;
-        PACE_TRY(expect_positive(&value, yaml, values, pace_yaml_item(values, i)));
+        PACE_TRY(expect_positive(&value, yaml, values, one));
         PACE_TRY(PACE_PUSH(&sweep->values, value));
     }
     return PACE_OK;
@@ -182,12 +181,12 @@ static pace_status read_levers(pace_job_catalog *catalog, const pace_yaml *yaml)
     const pace_yaml_node *software = pace_yaml_get(pace_yaml_root(yaml), "software");
     const pace_yaml_node *assumptions = pace_yaml_get(pace_yaml_root(yaml), "assumptions");
     pace_job_lever lever;
-    for (size_t i = 0; i < pace_yaml_count(software); i++) {
-        PACE_TRY(read_lever(&lever, yaml, pace_yaml_item(software, i)));
+    PACE_YAML_EACH (one, software) {
+        PACE_TRY(read_lever(&lever, yaml, one));
         PACE_TRY(PACE_PUSH(&catalog->software, lever));
     }
-    for (size_t i = 0; i < pace_yaml_count(assumptions); i++) {
-        PACE_TRY(read_lever(&lever, yaml, pace_yaml_item(assumptions, i)));
+    PACE_YAML_EACH (entry, assumptions) {
+        PACE_TRY(read_lever(&lever, yaml, entry));
         PACE_TRY(PACE_PUSH(&catalog->assumptions, lever));
     }
     return PACE_OK;
@@ -200,9 +199,8 @@ static pace_status read_all(pace_job_catalog *catalog) {
     const pace_yaml_node *root = pace_yaml_root(yaml), *machines = pace_yaml_get(root, "machines");
     const pace_yaml_node *sweeps = pace_yaml_get(root, "sweeps"), *spread = pace_yaml_get(root, "spread");
     PACE_TRY(read_schemes(catalog, yaml, pace_yaml_get(root, "architectures")));
-    for (size_t i = 0; i < pace_yaml_count(machines); i++)
-        PACE_TRY(read_machine(catalog, yaml, pace_yaml_item(machines, i)));
-    for (size_t i = 0; i < pace_yaml_count(sweeps); i++) PACE_TRY(read_sweep(catalog, yaml, pace_yaml_item(sweeps, i)));
+    PACE_YAML_EACH (one, machines) PACE_TRY(read_machine(catalog, yaml, one));
+    PACE_YAML_EACH (entry, sweeps) PACE_TRY(read_sweep(catalog, yaml, entry));
     PACE_TRY(read_levers(catalog, yaml));
     const pace_yaml_node *dense = pace_yaml_get(root, "dense_traffic");
     PACE_TRY(expect_positive(&catalog->dense_traffic, yaml, dense ? dense : root, pace_yaml_get(dense, "value")));

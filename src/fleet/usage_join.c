@@ -169,8 +169,7 @@ static bool any_has_job(const pace_usage *usage) {
 /* How many GPUs counters show of a job. */
 static pace_status count_job_gauges(pace_usage *usage) {
     pace_usage_fact *fact;
-    for (size_t i = 0; i < usage->gauges.count; i++) {
-        const pace_usage_gauge *gauge = &usage->gauges.items[i];
+    PACE_ITEMS (const pace_usage_gauge, gauge, &usage->gauges) {
         if (!gauge->job || !(seconds_of(gauge) > 0)) continue;
         PACE_TRY(pace_usage_fact_named(&fact, usage, gauge->job));
         fact->most_gpus += gauge->share;
@@ -182,8 +181,7 @@ static pace_status count_gauges(pace_usage *usage) {
     bool jobs = any_has_job(usage);
     usage->counted = true;
     PACE_TRY(count_job_gauges(usage));
-    for (size_t i = 0; i < usage->gauges.count; i++) {
-        const pace_usage_gauge *gauge = &usage->gauges.items[i];
+    PACE_ITEMS (const pace_usage_gauge, gauge, &usage->gauges) {
         if (jobs && !gauge->job) usage->unheld_hours += hours_of(gauge);
         else PACE_TRY(run_of_gauge(usage, gauge));
         if (!jobs || gauge->job) usage->unseen_hours += gauge->share * gauge->unseen[longest_of(gauge)] / 3600;
@@ -201,10 +199,8 @@ static pace_status mark(marks *out, const pace_usage *usage) {
     *out = (marks){pace_alloc(count, sizeof *out->is_job), pace_alloc(count, sizeof *out->is_told)};
     if (!out->is_job || !out->is_told) return PACE_E_MEMORY;
     for (size_t i = 0; i < usage->runs.count; i++) out->is_job[usage->runs.items[i].job] = true;
-    for (size_t i = 0; i < usage->gauges.count; i++) {
-        const pace_usage_gauge *gauge = &usage->gauges.items[i];
+    PACE_ITEMS (const pace_usage_gauge, gauge, &usage->gauges)
         if (gauge->job && gauge->node && !gauge->by_node) out->is_told[gauge->node] = true;
-    }
     return PACE_OK;
 }
 
@@ -226,15 +222,13 @@ static pace_status give_to_job(pace_usage *usage, const pace_usage_gauge *gauge)
 /* How many GPUs counters show on a job's nodes, and how many its largest run held. */
 static pace_status count_node_gauges(pace_usage *usage) {
     pace_usage_fact *fact;
-    for (size_t i = 0; i < usage->gauges.count; i++) {
-        const pace_usage_gauge *gauge = &usage->gauges.items[i];
+    PACE_ITEMS (const pace_usage_gauge, gauge, &usage->gauges) {
         if (!gauge->by_node || !gauge->job) continue;
         PACE_TRY(pace_usage_fact_named(&fact, usage, gauge->job));
         fact->node_gauges += gauge->share;
     }
     double gpus = 0;
-    for (size_t i = 0; i < usage->runs.count; i++) {
-        const pace_usage_run *run = &usage->runs.items[i];
+    PACE_ITEMS (const pace_usage_run, run, &usage->runs) {
         gpus = run->split ? gpus + run->gpus : run->gpus;
         if ((fact = fact_of(usage, run->job))) fact->most_gpus = fmax(fact->most_gpus, gpus);
     }

@@ -29,8 +29,7 @@ static pace_status find_launches(gradient_launches *out, const pace_graph *graph
 /* Of hybrid sharding those of a group times its replicas. */
 int64_t pace_gradients_ranks(const pace_graph *graph) {
     int64_t ranks = 0, copies = 1;
-    for (uint32_t i = 0; i < graph->exchanges.count; i++) {
-        const pace_graph_exchange *exchange = &graph->exchanges.items[i];
+    PACE_ITEMS (const pace_graph_exchange, exchange, &graph->exchanges) {
         if (exchange->role != PACE_ROLE_GRADIENT) continue;
         if (exchange->group_kind == PACE_GROUP_REPLICA) copies = exchange->group_size;
         else if (ranks == 0) ranks = exchange->group_size;
@@ -40,8 +39,7 @@ int64_t pace_gradients_ranks(const pace_graph *graph) {
 
 int64_t pace_gradients_span(const pace_graph *graph) {
     int64_t span = 0;
-    for (uint32_t i = 0; i < graph->exchanges.count; i++) {
-        const pace_graph_exchange *exchange = &graph->exchanges.items[i];
+    PACE_ITEMS (const pace_graph_exchange, exchange, &graph->exchanges) {
         int64_t own = exchange->group_size * exchange->group_stride;
         if (exchange->role == PACE_ROLE_GRADIENT && own > span) span = own;
     }

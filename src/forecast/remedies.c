@@ -113,8 +113,7 @@ static bool is_outdone(const pace_remedies *out, size_t before, const pace_remed
 static void keep_worthwhile(pace_remedies *out) {
     size_t kept = 0;
     if (out->items.count) qsort(out->items.items, out->items.count, sizeof *out->items.items, by_gain);
-    for (size_t i = 0; i < out->items.count; i++) {
-        pace_remedy *remedy = &out->items.items[i];
+    PACE_ITEMS (pace_remedy, remedy, &out->items) {
         if (remedy->saved_share >= out->threshold && !is_outdone(out, kept, remedy)) out->items.items[kept++] = *remedy;
         else pace_remedy_free(remedy);
     }

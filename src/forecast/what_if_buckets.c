@@ -170,8 +170,7 @@ static bucket *bucket_at(bucketing *b, double byte) {
  * how much of the closed forms the rest is. */
 static double keep_waits(bucketing *b) {
     double explained = 0, reached = 0, byte = 0;
-    for (size_t i = 0; i < b->pass.sums.count; i++) {
-        const sum *s = &b->pass.sums.items[i];
+    PACE_ITEMS (const sum, s, &b->pass.sums) {
         double base =
             pace_link_explained_ns(pace_graph_exchange_of(graph_of(b), s->launch), s->measured_ns, s->explained_ns);
         byte += s->bytes;
@@ -266,8 +265,7 @@ static bool carries(const bucketing *b, uint32_t launch) {
 /* All-reduces whose gradients go with others do nothing. */
 static void empty_sums(bucketing *b) {
     double byte = 0;
-    for (size_t i = 0; i < b->pass.sums.count; i++) {
-        const sum *s = &b->pass.sums.items[i];
+    PACE_ITEMS (const sum, s, &b->pass.sums) {
         byte += s->bytes;
         if (carries(b, s->launch)) continue;
         b->variant->launches[s->launch].more = 0;

@@ -20,8 +20,8 @@ static size_t match_length(const char *name, const char *phrase) {
 static size_t best_match(const char *name, const pace_yaml_node *entry) {
     const pace_yaml_node *match = pace_yaml_get(entry, "match");
     size_t best = 0;
-    for (size_t i = 0; i < pace_yaml_count(match); i++) {
-        size_t length = match_length(name, pace_yaml_text(pace_yaml_item(match, i)));
+    PACE_YAML_EACH (one, match) {
+        size_t length = match_length(name, pace_yaml_text(one));
         if (length > best) best = length;
     }
     return best;

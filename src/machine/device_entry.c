@@ -86,9 +86,8 @@ static pace_status check_source(const reader *r, const pace_yaml_node *node) {
 /* The number of a figure that says where it is from; NULL when there is none. */
 static pace_status check_sourced(const pace_yaml_node **value, const reader *r, const pace_yaml_node *figure) {
     *value = NULL;
-    for (size_t i = 0; i < pace_yaml_count(figure); i++) {
-        const char *key = pace_yaml_key(figure, i);
-        const pace_yaml_node *member = pace_yaml_item(figure, i);
+    PACE_YAML_EACH (member, figure) {
+        const char *key = pace_yaml_key_of(member);
         if (strcmp(key, "value") == 0) *value = member;
         else if (strcmp(key, "source") == 0) PACE_TRY(check_source(r, member));
         else if (strcmp(key, "confidence") == 0) PACE_TRY(check_confidence(r, member));
@@ -125,13 +124,12 @@ static pace_status read_text(char *out, size_t size, const reader *r, const char
 
 static pace_status read_rates(double *rates, const reader *r, const pace_yaml_node *node) {
     if (!pace_yaml_is_map(node)) return pace_yaml_fail(r->yaml, node, "expected a map of precisions");
-    for (size_t i = 0; i < pace_yaml_count(node); i++) {
+    PACE_YAML_EACH (value, node) {
         int precision = 0;
-        while (precision < PACE_PRECISIONS && strcmp(precision_keys[precision], pace_yaml_key(node, i)) != 0)
+        while (precision < PACE_PRECISIONS && strcmp(precision_keys[precision], pace_yaml_key_of(value)) != 0)
             precision++;
-        const pace_yaml_node *value = pace_yaml_item(node, i);
         if (precision == PACE_PRECISIONS)
-            return pace_yaml_fail(r->yaml, value, "unknown precision \"%.80s\"", pace_yaml_key(node, i));
+            return pace_yaml_fail(r->yaml, value, "unknown precision \"%.80s\"", pace_yaml_key_of(value));
         PACE_TRY(read_number(&rates[precision], r, value, &flop_limits));
     }
     return PACE_OK;
@@ -150,8 +148,7 @@ static pace_status read_kind(bool *is_cpu, const reader *r) {
 static pace_status check_match(const reader *r) {
     const pace_yaml_node *match = pace_yaml_get(r->entry, "match");
     if (match && !pace_yaml_is_list(match)) return pace_yaml_fail(r->yaml, match, "expected a list of phrases");
-    for (size_t i = 0; i < pace_yaml_count(match); i++) {
-        const pace_yaml_node *phrase = pace_yaml_item(match, i);
+    PACE_YAML_EACH (phrase, match) {
         const char *text = pace_yaml_text(phrase);
         if (!text || !*text) return pace_yaml_fail(r->yaml, phrase, "expected a phrase");
     }
@@ -250,8 +247,7 @@ pace_status pace_device_entry_read(pace_device *device, const pace_yaml *yaml, c
     PACE_TRY(read_text(device->vendor, sizeof device->vendor, &r, "vendor"));
     PACE_TRY(read_kind(&device->is_cpu, &r));
     PACE_TRY(check_match(&r));
-    for (size_t i = 0; i < pace_yaml_count(entry); i++)
-        PACE_TRY(read_member(device, &r, pace_yaml_key(entry, i), pace_yaml_item(entry, i)));
+    PACE_YAML_EACH (one, entry) PACE_TRY(read_member(device, &r, pace_yaml_key_of(one), one));
     const pace_yaml_node *confidence = pace_yaml_get(entry, "confidence");
     if (confidence) PACE_TRY(check_confidence(&r, confidence));
     PACE_TRY(check_orders(device, &r));

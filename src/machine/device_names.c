@@ -24,8 +24,8 @@ static bool is_phrase_of(const char *text, const char *phrase, const char *vendo
 
 static bool is_phrase(const char *text, const pace_device *device, const pace_yaml_node *entry) {
     const pace_yaml_node *match = pace_yaml_get(entry, "match");
-    for (size_t i = 0; i < pace_yaml_count(match); i++) {
-        const char *phrase = pace_yaml_text(pace_yaml_item(match, i));
+    PACE_YAML_EACH (one, match) {
+        const char *phrase = pace_yaml_text(one);
         if (is_phrase_of(text, phrase, device->vendor)) return true;
     }
     return false;
@@ -50,8 +50,8 @@ static bool describes(const pace_device *device, const pace_yaml_node *entry, co
     if (pace_name_has_word(device->name, word, length) || pace_name_has_word(device->vendor, word, length) ||
         is_memory(word, length, device))
         return true;
-    for (size_t i = 0; i < pace_yaml_count(match); i++)
-        if (pace_name_has_word(pace_yaml_text(pace_yaml_item(match, i)), word, length)) return true;
+    PACE_YAML_EACH (one, match)
+        if (pace_name_has_word(pace_yaml_text(one), word, length)) return true;
     return false;
 }
 

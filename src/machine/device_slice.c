@@ -60,8 +60,8 @@ static pace_status read_row(row *out, const pace_yaml *yaml, const pace_yaml_nod
 static bool has_device(const pace_yaml_node *kind, const char *name) {
     const pace_yaml_node *devices = pace_yaml_get(kind, "devices");
     size_t length = strcspn(name, " ");
-    for (size_t i = 0; i < pace_yaml_count(devices); i++) {
-        const char *own = pace_yaml_text(pace_yaml_item(devices, i));
+    PACE_YAML_EACH (one, devices) {
+        const char *own = pace_yaml_text(one);
         if (own && strlen(own) == length && pace_strncasecmp(own, name, length) == 0) return true;
     }
     return false;
@@ -71,14 +71,12 @@ double pace_slice_whole_bytes(pace_catalog *catalog, const pace_slice_profile *p
     const pace_yaml *yaml;
     if (pace_catalog_document(&yaml, catalog, "slices.yaml") != PACE_OK) return 0;
     const pace_yaml_node *kinds = pace_yaml_get(pace_yaml_root(yaml), "kinds");
-    for (size_t k = 0; k < pace_yaml_count(kinds); k++) {
-        const pace_yaml_node *kind = pace_yaml_item(kinds, k);
+    PACE_YAML_EACH (kind, kinds)
         for (size_t i = 0; i < pace_yaml_count(pace_yaml_get(kind, "profiles")); i++) {
             row r;
             if (read_row(&r, yaml, kind, i) != PACE_OK || r.slices != profile->slices || nth-- > 0) continue;
             return profile->memory_gb * 1073741824.0 * r.whole_memory / r.memory;
         }
-    }
     return 0;
 }
 
@@ -131,9 +129,8 @@ pace_status pace_slice_of(pace_device *device, pace_catalog *catalog, const char
         return pace_fail(PACE_E_USAGE, "\"%.40s\": expected a part of a GPU such as 3g.20gb", text);
     PACE_TRY(pace_catalog_document(&yaml, catalog, "slices.yaml"));
     const pace_yaml_node *kinds = pace_yaml_get(pace_yaml_root(yaml), "kinds");
-    for (size_t k = 0; k < pace_yaml_count(kinds); k++)
-        if (has_device(pace_yaml_item(kinds, k), device->name))
-            return cut_kind(device, yaml, pace_yaml_item(kinds, k), &profile, text);
+    PACE_YAML_EACH (one, kinds)
+        if (has_device(one, device->name)) return cut_kind(device, yaml, one, &profile, text);
     return pace_fail(
         PACE_E_USAGE,
         "\"%.40s\": %s is not known to be cut into parts (MIG); catalog/slices.yaml lists devices that are", text,

@@ -75,7 +75,7 @@ static pace_status read_all(pace_doubt_catalog *out) {
     bool seen[PACE_DOUBTS] = {false};
     const pace_yaml_node *root = pace_yaml_root(out->yaml), *list;
     PACE_TRY(pace_yaml_list(&list, out->yaml, root, "doubts"));
-    for (size_t i = 0; i < pace_yaml_count(list); i++) PACE_TRY(read_entry(out, seen, pace_yaml_item(list, i)));
+    PACE_YAML_EACH (one, list) PACE_TRY(read_entry(out, seen, one));
     for (int i = 0; i < PACE_DOUBTS; i++)
         if (!seen[i]) return pace_yaml_fail(out->yaml, list, "expected a doubt \"%s\", found none", rows[i].name);
     return PACE_OK;

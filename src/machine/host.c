@@ -102,9 +102,9 @@ static bool split(host_words *out, const char *text) {
 
 static const pace_yaml_node *find(const pace_yaml *yaml, const char *name) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "hosts");
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *text = pace_yaml_text_of(pace_yaml_item(list, i), "name");
-        if (!name || (text && strcmp(text, name) == 0)) return pace_yaml_item(list, i);
+    PACE_YAML_EACH (one, list) {
+        const char *text = pace_yaml_text_of(one, "name");
+        if (!name || (text && strcmp(text, name) == 0)) return one;
     }
     return NULL;
 }

@@ -18,11 +18,10 @@ static pace_status whole(int *out, const pace_yaml *yaml, const pace_yaml_node *
 
 /* Devices or NICs of a switch. */
 static pace_status hang(signed char at[PACE_MESH_MOST], const pace_yaml *yaml, const pace_yaml_node *list, int vertex) {
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+    PACE_YAML_EACH (one, list) {
         int which = 0;
-        PACE_TRY(whole(&which, yaml, pace_yaml_item(list, i), PACE_MESH_MOST));
-        if (at[which] != PACE_NOWHERE)
-            return pace_yaml_fail(yaml, pace_yaml_item(list, i), "number %d hangs on two switches", which);
+        PACE_TRY(whole(&which, yaml, one, PACE_MESH_MOST));
+        if (at[which] != PACE_NOWHERE) return pace_yaml_fail(yaml, one, "number %d hangs on two switches", which);
         at[which] = (signed char)vertex;
     }
     return PACE_OK;
@@ -56,8 +55,7 @@ pace_status pace_host_tree_read(pace_host_tree *out, const pace_yaml *yaml, cons
         tree.bytes_per_s[tree.count] = between;
     }
     const pace_yaml_node *switches = pace_yaml_get(map, "switches");
-    for (size_t i = 0; i < pace_yaml_count(switches); i++)
-        PACE_TRY(read_switch(&tree, yaml, pace_yaml_item(switches, i), sockets));
+    PACE_YAML_EACH (one, switches) PACE_TRY(read_switch(&tree, yaml, one, sockets));
     *out = tree;
     return PACE_OK;
 }

@@ -39,17 +39,16 @@ static pace_status check_family(const pace_yaml *yaml, const pace_yaml_node *nod
 
 static pace_status check_patterns(const pace_yaml *yaml, const pace_yaml_node *rule, const pace_yaml_node *match) {
     if (!pace_yaml_is_list(match)) return pace_yaml_fail(yaml, match ? match : rule, "a rule needs a list \"match\"");
-    for (size_t i = 0; i < pace_yaml_count(match); i++) {
-        const char *text = pace_yaml_text(pace_yaml_item(match, i));
-        if (!text || !text[text[0] == '<'])
-            return pace_yaml_fail(yaml, pace_yaml_item(match, i), "expected a part of a kernel's name");
+    PACE_YAML_EACH (one, match) {
+        const char *text = pace_yaml_text(one);
+        if (!text || !text[text[0] == '<']) return pace_yaml_fail(yaml, one, "expected a part of a kernel's name");
     }
     return PACE_OK;
 }
 
 static pace_status lower_patterns(rule_list *out, const pace_yaml_node *match) {
-    for (size_t i = 0; i < pace_yaml_count(match); i++) {
-        const char *text = pace_yaml_text(pace_yaml_item(match, i));
+    PACE_YAML_EACH (one, match) {
+        const char *text = pace_yaml_text(one);
         char *lower = pace_copy_text(text, strlen(text));
         if (!lower) return PACE_E_MEMORY;
         for (char *at = lower; *at; at++) *at = pace_lower(*at);
@@ -94,8 +93,7 @@ static pace_status read_rules(rule_list *out, pace_catalog *catalog, const char 
     PACE_TRY(pace_catalog_document(&out->yaml, catalog, file));
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, out->yaml, pace_yaml_root(out->yaml), key));
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *node = pace_yaml_item(list, i);
+    PACE_YAML_EACH (node, list) {
         kernel_rule rule = {.match = pace_yaml_get(node, "match"), .first_pattern = out->patterns.count};
         PACE_TRY(check_patterns(out->yaml, node, rule.match));
         PACE_TRY(lower_patterns(out, rule.match));

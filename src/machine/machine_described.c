@@ -47,11 +47,11 @@ static void take_rate(description *out, const char *word, const char *next) {
 
 static pace_status take_network(description *out, const pace_yaml *yaml, const char *word) {
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "networks");
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(list, i), *words = pace_yaml_get(entry, "words");
+    PACE_YAML_EACH (entry, list) {
+        const pace_yaml_node *words = pace_yaml_get(entry, "words");
         const char *rate = pace_yaml_text_of(entry, "rate");
-        for (size_t k = 0; k < pace_yaml_count(words); k++) {
-            const char *known = pace_yaml_text(pace_yaml_item(words, k));
+        PACE_YAML_EACH (one, words) {
+            const char *known = pace_yaml_text(one);
             size_t before = known ? strlen(word) - (strlen(known) < strlen(word) ? strlen(known) : strlen(word)) : 0;
             if (!known || pace_strcasecmp(word + before, known) != 0) continue;
             if (before > 0 && !pace_is_digit(word[before - 1])) continue; /* "10GbE" ends in "gbe" */
@@ -107,10 +107,10 @@ pace_status pace_machine_network_word(const char **out, pace_catalog *catalog, c
     *out = "";
     PACE_TRY(pace_catalog_document(&yaml, catalog, "system_names.yaml"));
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "networks");
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *words = pace_yaml_get(pace_yaml_item(list, i), "words");
-        for (size_t k = 0; k < pace_yaml_count(words); k++) {
-            const char *known = pace_yaml_text(pace_yaml_item(words, k));
+    PACE_YAML_EACH (one, list) {
+        const pace_yaml_node *words = pace_yaml_get(one, "words");
+        PACE_YAML_EACH (entry, words) {
+            const char *known = pace_yaml_text(entry);
             if (!known || !pace_name_has_word(text, known, strlen(known))) continue;
             *out = known;
             return PACE_OK;

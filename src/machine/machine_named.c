@@ -43,8 +43,8 @@ static bool holds(const plain *text, const char *name) {
 
 static size_t longest(const pace_yaml_node *list, const plain *text) {
     size_t best = 0;
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *name = pace_yaml_text(pace_yaml_item(list, i));
+    PACE_YAML_EACH (one, list) {
+        const char *name = pace_yaml_text(one);
         plain word;
         make_plain(&word, name ? name : "");
         if (strlen(word.text) > best && holds(text, word.text)) best = strlen(word.text);
@@ -60,8 +60,7 @@ pace_status pace_machine_named(pace_machine *out, pace_catalog *catalog, const c
     make_plain(&text, name);
     PACE_TRY(pace_catalog_document(&yaml, catalog, "system_names.yaml"));
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "names");
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(list, i);
+    PACE_YAML_EACH (entry, list) {
         size_t whole = longest(pace_yaml_get(entry, "names"), &text);
         size_t inside = nodes > 1 ? 0 : longest(pace_yaml_get(entry, "node"), &text);
         size_t length = whole > 0 ? whole + MOST : inside; /* a machine's name says more than a device's */
@@ -95,9 +94,9 @@ static bool split(char name[MOST], int *nodes, const char **changes, const char 
 }
 
 static bool lists(const pace_yaml_node *list, const char *plain_name) {
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+    PACE_YAML_EACH (one, list) {
         plain word;
-        make_plain(&word, pace_yaml_text(pace_yaml_item(list, i)));
+        make_plain(&word, pace_yaml_text(one));
         if (strcmp(word.text, plain_name) == 0) return true;
     }
     return false;
@@ -111,8 +110,7 @@ static pace_status is_name(bool *out, pace_catalog *catalog, const char *name) {
     make_plain(&text, name);
     PACE_TRY(pace_catalog_document(&yaml, catalog, "system_names.yaml"));
     const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "names");
-    for (size_t i = 0; i < pace_yaml_count(list); i++)
-        *out |= lists(pace_yaml_get(pace_yaml_item(list, i), "names"), text.text);
+    PACE_YAML_EACH (one, list) *out |= lists(pace_yaml_get(one, "names"), text.text);
     return PACE_OK;
 }
 

@@ -62,10 +62,9 @@ static const struct {
 
 static pace_status only_keys(const reader *r, const pace_yaml_node *map, const char *const *known, size_t count,
                              const char *of) {
-    for (size_t i = 0; i < pace_yaml_count(map); i++)
-        if (pace_word_number(known, count, pace_yaml_key(map, i)) < 0)
-            return pace_yaml_fail(r->yaml, pace_yaml_item(map, i), "unknown key \"%.40s\" of a %s",
-                                  pace_yaml_key(map, i), of);
+    PACE_YAML_EACH (one, map)
+        if (pace_word_number(known, count, pace_yaml_key_of(one)) < 0)
+            return pace_yaml_fail(r->yaml, one, "unknown key \"%.40s\" of a %s", pace_yaml_key_of(one), of);
     return PACE_OK;
 }
 
@@ -182,9 +181,9 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
 /* The entry of a device in the machine's own file; NULL without. */
 static const pace_yaml_node *own_device(const pace_yaml *yaml, const char *name) {
     const pace_yaml_node *devices = pace_yaml_get(pace_yaml_root(yaml), "devices");
-    for (size_t i = 0; i < pace_yaml_count(devices); i++) {
-        const char *one = pace_yaml_text_of(pace_yaml_item(devices, i), "name");
-        if (one && strcmp(one, name) == 0) return pace_yaml_item(devices, i);
+    PACE_YAML_EACH (item, devices) {
+        const char *one = pace_yaml_text_of(item, "name");
+        if (one && strcmp(one, name) == 0) return item;
     }
     return NULL;
 }
@@ -219,11 +218,11 @@ static pace_status read_machine(pace_machine *out, pace_catalog *catalog, const 
     *out = (pace_machine){.nodes = 1, .oversubscription = 1, .network = {.oversubscription = 1}};
     reader r = {yaml, out, catalog};
     if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, entry, "expected a machine");
-    for (size_t i = 0; i < pace_yaml_count(entry); i++) {
+    PACE_YAML_EACH (one, entry) {
         bool known;
-        const char *key = pace_yaml_key(entry, i);
-        PACE_TRY(read_member(&known, &r, key, pace_yaml_item(entry, i)));
-        if (!known) return pace_yaml_fail(yaml, pace_yaml_item(entry, i), "unknown key \"%.40s\" of a machine", key);
+        const char *key = pace_yaml_key_of(one);
+        PACE_TRY(read_member(&known, &r, key, one));
+        if (!known) return pace_yaml_fail(yaml, one, "unknown key \"%.40s\" of a machine", key);
     }
     if (!*out->name || !*out->source || !*out->confidence)
         return pace_yaml_fail(yaml, entry, "expected name, source and confidence of a machine");
@@ -240,9 +239,9 @@ pace_status pace_machines_read(pace_machine_catalog *out, pace_catalog *catalog,
     const pace_yaml_node *entries;
     pace_status status = PACE_OK;
     PACE_TRY(pace_yaml_list(&entries, yaml, pace_yaml_root(yaml), "machines"));
-    for (size_t i = 0; i < pace_yaml_count(entries); i++) {
+    PACE_YAML_EACH (one, entries) {
         pace_machine machine;
-        PACE_TRY_GOTO(read_machine(&machine, catalog, yaml, pace_yaml_item(entries, i)), failed);
+        PACE_TRY_GOTO(read_machine(&machine, catalog, yaml, one), failed);
         PACE_TRY_GOTO(PACE_PUSH(&list.machines, machine), failed);
     }
     *out = list;

@@ -118,8 +118,7 @@ static pace_status socket_rate(double *out, const reader *r) {
     if (model_text && !pace_number_read(&model, model_text)) model = 0;
     *out = 0;
     if (arch && strcmp(arch, "x86_64") != 0) vendor = arch;
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(list, i);
+    PACE_YAML_EACH (entry, list) {
         const char *known = pace_yaml_text_of(entry, "vendor");
         PACE_TRY(figure(&from, r, entry, "from_model"));
         if (vendor && known && strcmp(vendor, known) == 0 && model >= from)

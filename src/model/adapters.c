@@ -1,7 +1,6 @@
 #include "model/adapters.h"
 
 #include "model/layer.h"
-#include "model/recorded.h"
 
 #include <stdio.h>
 

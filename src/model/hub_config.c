@@ -53,8 +53,7 @@ static pace_status refuse_type(const reader *r, const char *name) {
         if (pace_word_listed(pace_yaml_get(pace_yaml_item(refused, i), "types"), name))
             return pace_yaml_fail(r->document, r->root, "model_type \"%.40s\": %s", name,
                                   pace_yaml_text_of(pace_yaml_item(refused, i), "why"));
-    for (size_t i = 0; i < pace_yaml_count(types); i++)
-        pace_list(list, sizeof list, ", ", "%s", pace_yaml_key(types, i));
+    PACE_YAML_EACH (entry, types) pace_list(list, sizeof list, ", ", "%s", pace_yaml_key_of(entry));
     return pace_yaml_fail(
         r->document, r->root,
         "a model's configuration of Hugging Face whose model_type \"%.40s\" is described nowhere in the "
@@ -66,8 +65,8 @@ static pace_status refuse_type(const reader *r, const char *name) {
 /* Members that make a model another than its type's: layers of another kind, widths that its description fixes. */
 static pace_status check_only(const reader *r) {
     const pace_yaml_node *only = pace_yaml_get(r->type, "only");
-    for (size_t i = 0; i < pace_yaml_count(only); i++) {
-        const char *key = pace_yaml_key(only, i), *wanted = pace_yaml_text(pace_yaml_item(only, i));
+    PACE_YAML_EACH (one, only) {
+        const char *key = pace_yaml_key_of(one), *wanted = pace_yaml_text(one);
         const pace_yaml_node *found = pace_yaml_get(r->root, key);
         const char *text = pace_yaml_text(found);
         if (text && strcmp(text, "true") == 0) text = "1";
@@ -135,8 +134,8 @@ static const pace_yaml_node *members_of(const reader *r, const char *parameter) 
 /* Every parameter of a map that the model has and that is not set yet. */
 static pace_status take_all(reader *r, const pace_yaml_node *map) {
     const pace_yaml_node *needed = pace_yaml_get(r->rules, "needed");
-    for (size_t i = 0; i < pace_yaml_count(map); i++) {
-        const char *parameter = pace_yaml_key(map, i);
+    PACE_YAML_EACH (one, map) {
+        const char *parameter = pace_yaml_key_of(one);
         bool must = map == pace_yaml_get(r->type, "keys") || pace_word_listed(needed, parameter);
         const void *set = PACE_FIND(r->out->settings.items, r->out->settings.count, key, parameter);
         if (!set && pace_yaml_get(r->parameters, parameter))

@@ -287,10 +287,8 @@ static void lower_turns(pace_lowering *to, const pace_turns *turns) {
 static void lower_tied(pace_lowering *to) {
     bool ends = to->own_stage == 0 || to->own_stage + 1 == to->cut.stages;
     double elements = 0;
-    for (size_t i = 0; i < to->model->layers.count; i++) {
-        const pace_layer *layer = &to->model->layers.items[i];
+    PACE_ITEMS (const pace_layer, layer, &to->model->layers)
         if (pace_lower_is_tied(layer)) elements += pace_lower_tied_elements(to, layer);
-    }
     if (!pace_lower_has_tied_copy(to) || !ends || !(elements > 0) || !pace_config_trains_all(to->config)) return;
     pace_emit_tied_gradients(to, elements * pace_config_parameter_bytes(to->config));
 }

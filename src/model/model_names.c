@@ -39,8 +39,8 @@ static pace_status add_model(void *context, const pace_yaml *yaml, const char *n
     list_sizes(one.sizes, sizeof one.sizes, root);
     PACE_TRY(add(context, &one, name));
     const pace_yaml_node *list = pace_yaml_get(others, name);
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *text = pace_yaml_text(pace_yaml_item(list, i));
+    PACE_YAML_EACH (entry, list) {
+        const char *text = pace_yaml_text(entry);
         if (text) PACE_TRY(add(context, &one, text));
     }
     return PACE_OK;
@@ -200,11 +200,11 @@ const char *pace_model_names_refusal(const pace_model_names *names, const char *
     const pace_yaml_node *refused = pace_yaml_get(pace_yaml_root(names->words), "refused");
     char plain[64], word[64];
     pace_model_plain_name(plain, sizeof plain, text);
-    for (size_t i = 0; i < pace_yaml_count(refused); i++) {
-        const pace_yaml_node *words = pace_yaml_get(pace_yaml_item(refused, i), "words");
-        for (size_t k = 0; k < pace_yaml_count(words); k++) {
-            pace_model_plain_name(word, sizeof word, pace_yaml_text(pace_yaml_item(words, k)));
-            if (*word && strstr(plain, word)) return pace_yaml_text_of(pace_yaml_item(refused, i), "why");
+    PACE_YAML_EACH (one, refused) {
+        const pace_yaml_node *words = pace_yaml_get(one, "words");
+        PACE_YAML_EACH (entry, words) {
+            pace_model_plain_name(word, sizeof word, pace_yaml_text(entry));
+            if (*word && strstr(plain, word)) return pace_yaml_text_of(one, "why");
         }
     }
     return NULL;

@@ -47,10 +47,9 @@ static bool is_one_of(const char *key, const char *const *keys, size_t count) {
 static pace_status refuse_unknown(const model_reader *reader, const pace_yaml_node *map, const pace_yaml_node *known,
                                   const char *what) {
     if (map && !pace_yaml_is_map(map)) return fail_at(reader, map, "expected a map of names and numbers");
-    for (size_t i = 0; i < pace_yaml_count(map); i++)
-        if (!pace_yaml_get(known, pace_yaml_key(map, i)))
-            return pace_yaml_fail(reader->yaml, pace_yaml_item(map, i), "%s has no parameter \"%.80s\"", what,
-                                  pace_yaml_key(map, i));
+    PACE_YAML_EACH (one, map)
+        if (!pace_yaml_get(known, pace_yaml_key_of(one)))
+            return pace_yaml_fail(reader->yaml, one, "%s has no parameter \"%.80s\"", what, pace_yaml_key_of(one));
     return PACE_OK;
 }
 
@@ -102,15 +101,15 @@ typedef struct {
 static pace_status take_apart(layer_item *item, const model_reader *reader, const pace_yaml_node *node) {
     *item = (layer_item){.node = node, .kind = pace_yaml_text(node)};
     if (!item->kind && !pace_yaml_is_map(node)) return fail_at(reader, node, "expected a layer");
-    for (size_t i = 0; i < pace_yaml_count(node); i++) {
-        const char *key = pace_yaml_key(node, i);
+    PACE_YAML_EACH (entry, node) {
+        const char *key = pace_yaml_key_of(entry);
         if (is_one_of(key, modifiers, PACE_COUNT(modifiers))) continue;
         if (item->kind)
-            return pace_yaml_fail(reader->yaml, pace_yaml_item(node, i),
-                                  "\"%.80s\" beside \"%.80s\": expected one kind of layer", key, item->kind);
+            return pace_yaml_fail(reader->yaml, entry, "\"%.80s\" beside \"%.80s\": expected one kind of layer", key,
+                                  item->kind);
         item->kind = key;
-        const char *text = pace_yaml_text(pace_yaml_item(node, i));
-        item->value = text && !*text ? NULL : pace_yaml_item(node, i);
+        const char *text = pace_yaml_text(entry);
+        item->value = text && !*text ? NULL : entry;
     }
     if (!item->kind) return fail_at(reader, node, "expected a kind of layer");
     item->from = pace_yaml_get(node, "from");
@@ -125,8 +124,8 @@ static pace_status take_apart(layer_item *item, const model_reader *reader, cons
 
 static const char *kind_of(const pace_yaml_node *node) {
     if (pace_yaml_text(node)) return pace_yaml_text(node);
-    for (size_t i = 0; i < pace_yaml_count(node); i++) {
-        const char *key = pace_yaml_key(node, i);
+    PACE_YAML_EACH (one, node) {
+        const char *key = pace_yaml_key_of(one);
         if (key && !is_one_of(key, modifiers, PACE_COUNT(modifiers))) return key;
     }
     return "";
@@ -196,13 +195,12 @@ static pace_status read_options(pace_layer *layer, pace_number_list *rows, const
             return pace_yaml_fail(reader->yaml, item->value, "\"%s\" takes no value", item->kind);
         return read_option(layer, rows, reader, option, item->value, scope);
     }
-    for (size_t i = 0; i < pace_yaml_count(item->value); i++) {
-        const char *key = pace_yaml_key(item->value, i);
+    PACE_YAML_EACH (one, item->value) {
+        const char *key = pace_yaml_key_of(one);
         pace_layer_option option = pace_layer_rule_option(rule, key);
         if (option == PACE_OPTIONS)
-            return pace_yaml_fail(reader->yaml, pace_yaml_item(item->value, i), "\"%s\" has no option \"%.80s\"",
-                                  item->kind, key);
-        PACE_TRY(read_option(layer, rows, reader, option, pace_yaml_item(item->value, i), scope));
+            return pace_yaml_fail(reader->yaml, one, "\"%s\" has no option \"%.80s\"", item->kind, key);
+        PACE_TRY(read_option(layer, rows, reader, option, one, scope));
     }
     return PACE_OK;
 }
@@ -481,12 +479,11 @@ static pace_status read_shape(pace_layer *layer, const model_reader *reader, con
 static pace_status read_inputs(model_reader *reader, const pace_yaml_node *inputs, const pace_scope *scope) {
     if (!pace_yaml_is_map(inputs) || pace_yaml_count(inputs) == 0)
         return fail_at(reader, inputs ? inputs : pace_yaml_root(reader->yaml), "a model needs a map \"inputs\"");
-    for (size_t i = 0; i < pace_yaml_count(inputs); i++) {
+    PACE_YAML_EACH (spec, inputs) {
         pace_layer layer;
-        const pace_yaml_node *spec = pace_yaml_item(inputs, i);
         PACE_TRY(read_shape(&layer, reader, spec, scope));
-        PACE_TRY(add_layer(reader, spec, layer, NULL, pace_yaml_key(inputs, i), NULL, 0, NULL));
-        PACE_TRY(save_output(reader, pace_yaml_key(inputs, i), (uint32_t)reader->model->layers.count - 1));
+        PACE_TRY(add_layer(reader, spec, layer, NULL, pace_yaml_key_of(spec), NULL, 0, NULL));
+        PACE_TRY(save_output(reader, pace_yaml_key_of(spec), (uint32_t)reader->model->layers.count - 1));
     }
     return PACE_OK;
 }
@@ -512,8 +509,7 @@ static pace_status refuse_setting(const pace_yaml_node *parameters, const pace_m
     PACE_TRY(pace_setting_hint_give(&setting->hint, parameters, setting->key, setting->text));
     char run[400] = "", own[400] = "";
     for (size_t i = 0; pace_config_key(i); i++) pace_list(run, sizeof run, ", ", "%s", pace_config_key(i));
-    for (size_t i = 0; i < pace_yaml_count(parameters); i++)
-        pace_list(own, sizeof own, ", ", "%s", pace_yaml_key(parameters, i));
+    PACE_YAML_EACH (entry, parameters) pace_list(own, sizeof own, ", ", "%s", pace_yaml_key_of(entry));
     return pace_fail(PACE_E_USAGE, "the model has no parameter \"%.80s\": expected one of how it is run (%s)%s%s%s",
                      setting->key, run, *own ? ", or of its own (" : "", own, *own ? ")" : "");
 }
@@ -543,16 +539,14 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
     const pace_yaml_node *root = pace_yaml_root(reader->yaml);
     const pace_yaml_node *loss = pace_yaml_get(root, "loss"), *blocks = pace_yaml_get(root, "blocks");
     uint32_t current = 0;
-    for (size_t i = 0; i < pace_yaml_count(root); i++)
-        if (!is_one_of(pace_yaml_key(root, i), top_keys, PACE_COUNT(top_keys)))
-            return pace_yaml_fail(reader->yaml, pace_yaml_item(root, i), "unknown member \"%.80s\" of a model",
-                                  pace_yaml_key(root, i));
+    PACE_YAML_EACH (one, root)
+        if (!is_one_of(pace_yaml_key_of(one), top_keys, PACE_COUNT(top_keys)))
+            return pace_yaml_fail(reader->yaml, one, "unknown member \"%.80s\" of a model", pace_yaml_key_of(one));
     if (blocks && !pace_yaml_is_map(blocks)) return fail_at(reader, blocks, "expected a map of blocks");
-    for (size_t i = 0; i < pace_yaml_count(blocks); i++)
-        if (pace_layer_rule_find(pace_yaml_key(blocks, i)))
-            return pace_yaml_fail(reader->yaml, pace_yaml_item(blocks, i),
-                                  "\"%s\" is a kind of layer, expected another name for a block",
-                                  pace_yaml_key(blocks, i));
+    PACE_YAML_EACH (entry, blocks)
+        if (pace_layer_rule_find(pace_yaml_key_of(entry)))
+            return pace_yaml_fail(reader->yaml, entry, "\"%s\" is a kind of layer, expected another name for a block",
+                                  pace_yaml_key_of(entry));
     PACE_TRY(read_names(reader, name));
     PACE_TRY(pace_model_recipe_read(reader->model, reader->yaml));
     PACE_TRY(read_parameters(scope, reader, name, settings, setting_count));

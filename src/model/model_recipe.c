@@ -7,8 +7,8 @@
 
 pace_status pace_model_recipe_read(pace_model *model, const pace_yaml *yaml) {
     const pace_yaml_node *recipe = pace_yaml_get(pace_yaml_root(yaml), "recipe");
-    for (size_t i = 0; i < pace_yaml_count(recipe); i++) {
-        const char *key = pace_yaml_key(recipe, i), *word = pace_yaml_text(pace_yaml_item(recipe, i));
+    PACE_YAML_EACH (one, recipe) {
+        const char *key = pace_yaml_key_of(one), *word = pace_yaml_text(one);
         pace_config config = pace_config_default();
         if (!key || !word || !pace_span_listed(key, strlen(key), "input indices read_loss pair_indices attention") ||
             pace_config_set(&config, key, word) != PACE_OK)

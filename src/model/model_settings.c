@@ -15,15 +15,13 @@ static pace_status take_word_of_rows(char *out, size_t size, pace_catalog *catal
     PACE_TRY(pace_catalog_document(&columns, catalog, "columns.yaml"));
     const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(columns), "step");
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(step, "says"), key);
-    for (size_t i = 0; i < pace_yaml_count(all); i++) {
-        const pace_yaml_node *words = pace_yaml_item(all, i);
-        for (size_t k = 0; k < pace_yaml_count(words); k++) {
-            const char *word = pace_yaml_text(pace_yaml_item(words, k)), *said = pace_yaml_key(all, i);
+    PACE_YAML_EACH (words, all)
+        PACE_YAML_EACH (entry, words) {
+            const char *word = pace_yaml_text(entry), *said = pace_yaml_key_of(words);
             if (!word || !pace_same_word(word, value)) continue;
             pace_snprintf(out, size, "%.*s", (int)strcspn(said, "_"), said);
             return PACE_OK;
         }
-    }
     return PACE_OK;
 }
 

@@ -29,8 +29,8 @@ pace_status pace_model_numbers(pace_number_list *out, const pace_yaml *yaml, con
         PACE_TRY(pace_model_number(&value, yaml, node, scope));
         return pace_number_push(out, value);
     }
-    for (size_t i = 0; i < pace_yaml_count(node); i++) {
-        PACE_TRY(pace_model_number(&value, yaml, pace_yaml_item(node, i), scope));
+    PACE_YAML_EACH (entry, node) {
+        PACE_TRY(pace_model_number(&value, yaml, entry, scope));
         PACE_TRY(pace_number_push(out, value));
     }
     return PACE_OK;
@@ -44,11 +44,11 @@ static bool is_bound(const pace_scope *scope, const char *name) {
 pace_status pace_model_bind(pace_scope *scope, const pace_yaml *yaml, const pace_yaml_node *map,
                             const pace_scope *values, bool defaults) {
     if (map && !pace_yaml_is_map(map)) return fail_at(yaml, map, "expected a map of names and numbers");
-    for (size_t i = 0; i < pace_yaml_count(map); i++) {
-        const char *key = pace_yaml_key(map, i);
+    PACE_YAML_EACH (one, map) {
+        const char *key = pace_yaml_key_of(one);
         pace_number_list list = {0};
         if (defaults && is_bound(scope, key)) continue;
-        pace_status status = pace_model_numbers(&list, yaml, pace_yaml_item(map, i), values);
+        pace_status status = pace_model_numbers(&list, yaml, one, values);
         if (status == PACE_OK) status = pace_scope_bind(scope, key, list.items, list.count);
         PACE_VEC_FREE(&list);
         if (status != PACE_OK) return status;

@@ -14,13 +14,11 @@ static bool is_refusal(const char *value) {
 
 /* The column of tables about steps that has this name; NULL = none. */
 static const char *column_of(const pace_yaml_node *step, const char *key) {
-    for (size_t i = 0; i < pace_yaml_count(step); i++) {
-        const pace_yaml_node *names = pace_yaml_item(step, i);
+    PACE_YAML_EACH (names, step)
         for (size_t k = 0; pace_yaml_is_list(names) && k < pace_yaml_count(names); k++) {
             const char *name = pace_yaml_text(pace_yaml_item(names, k));
-            if (name && strlen(key) > 1 && pace_same_letters(name, strlen(name), key)) return pace_yaml_key(step, i);
+            if (name && strlen(key) > 1 && pace_same_letters(name, strlen(name), key)) return pace_yaml_key_of(names);
         }
-    }
     return NULL;
 }
 

@@ -30,9 +30,9 @@ static pace_status read_words(pace_framework *out, const pace_yaml *yaml, const 
 static pace_status read_zero_stages(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     const pace_yaml_node *stages = pace_yaml_get(node, "zero_stages");
     for (int i = 0; i < PACE_ZERO_STAGES; i++) out->zero_known[i] = !stages;
-    for (size_t i = 0; i < pace_yaml_count(stages); i++) {
+    PACE_YAML_EACH (one, stages) {
         double stage;
-        PACE_TRY(pace_yaml_number(&stage, yaml, pace_yaml_item(stages, i)));
+        PACE_TRY(pace_yaml_number(&stage, yaml, one));
         if (!(stage >= 0 && stage < PACE_ZERO_STAGES)) return fail_at(yaml, stages, "stages from 0 to 3");
         out->zero_known[(int)stage] = true;
     }
@@ -42,9 +42,9 @@ static pace_status read_zero_stages(pace_framework *out, const pace_yaml *yaml, 
 static pace_status read_schedules(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     const pace_yaml_node *all = pace_yaml_get(node, "schedules");
     out->schedule_known[PACE_SCHEDULE_1F1B] = true;
-    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+    PACE_YAML_EACH (one, all) {
         pace_config config = pace_config_default();
-        const char *word = pace_yaml_text(pace_yaml_item(all, i));
+        const char *word = pace_yaml_text(one);
         if (!word || pace_config_set(&config, "schedule", word) != PACE_OK)
             return fail_at(yaml, all, "orders of pipelines");
         out->schedule_known[config.schedule] = true;

@@ -29,11 +29,9 @@ static void widen_updates(pace_graph *graph, double parameter_bytes) {
 static const char between_steps[] = "between steps", adapter_call[] = "adapter";
 
 static pace_status name_adapters(pace_graph *graph) {
-    for (size_t i = 0; i < graph->launches.count; i++) {
-        pace_launch *launch = &graph->launches.items[i];
+    PACE_ITEMS (pace_launch, launch, &graph->launches)
         if (launch->adapts && !launch->call)
             PACE_TRY(pace_names_add(&launch->call, &graph->names, adapter_call, sizeof adapter_call - 1));
-    }
     return PACE_OK;
 }
 

@@ -255,8 +255,7 @@ static pace_status answer_hardware(pace_job_asked *a) {
 }
 
 static pace_status answer_software(pace_job_asked *a) {
-    for (size_t i = 0; i < a->catalog.software.count; i++) {
-        const pace_job_lever *lever = &a->catalog.software.items[i];
+    PACE_ITEMS (const pace_job_lever, lever, &a->catalog.software) {
         double factor[PACE_JOB_PARTS];
         for (int p = 0; p < PACE_JOB_PARTS; p++)
             factor[p] = lever->factor[p < PACE_CHANGE_WEIGHT ? p : PACE_CHANGE_WEIGHT];

@@ -55,25 +55,25 @@ static pace_status fail_name(const pace_yaml *yaml, const pace_yaml_node *node, 
 
 static pace_status check_above(bool *holds, const pace_yaml *yaml, const pace_yaml_node *above,
                                const pace_launching *l) {
-    for (size_t i = 0; i < pace_yaml_count(above); i++) {
-        const char *name = pace_yaml_key(above, i);
+    PACE_YAML_EACH (one, above) {
+        const char *name = pace_yaml_key_of(one);
         double figure, limit;
         if (!figure_of(&figure, l, name, strlen(name))) return fail_name(yaml, above, name, strlen(name));
-        PACE_TRY(pace_yaml_number(&limit, yaml, pace_yaml_item(above, i)));
+        PACE_TRY(pace_yaml_number(&limit, yaml, one));
         *holds &= figure > limit;
     }
     return PACE_OK;
 }
 
 static pace_status check_is(bool *holds, const pace_yaml *yaml, const pace_yaml_node *is, const pace_launching *l) {
-    for (size_t i = 0; i < pace_yaml_count(is); i++) {
-        const char *name = pace_yaml_key(is, i), *value = pace_yaml_text(pace_yaml_item(is, i));
+    PACE_YAML_EACH (one, is) {
+        const char *name = pace_yaml_key_of(one), *value = pace_yaml_text(one);
         const char *word = pace_config_has(name) ? pace_config_word(l->config, name) : NULL;
         double figure, wanted;
         if (word) *holds &= value && strcmp(word, value) == 0;
         else if (!figure_of(&figure, l, name, strlen(name))) return fail_name(yaml, is, name, strlen(name));
         else {
-            PACE_TRY(pace_yaml_number(&wanted, yaml, pace_yaml_item(is, i)));
+            PACE_TRY(pace_yaml_number(&wanted, yaml, one));
             *holds &= figure == wanted;
         }
     }
@@ -107,8 +107,7 @@ static pace_status fill_in(char out[LINE_MOST], const pace_yaml *yaml, const pac
 
 static pace_status add_lines(pace_texts *out, const pace_yaml *yaml, const pace_yaml_node *lines,
                              const pace_launching *l) {
-    for (size_t i = 0; i < pace_yaml_count(lines); i++) {
-        const pace_yaml_node *line = pace_yaml_item(lines, i);
+    PACE_YAML_EACH (line, lines) {
         char text[LINE_MOST];
         bool holds = true;
         PACE_TRY(check_above(&holds, yaml, pace_yaml_get(line, "above"), l));
@@ -121,8 +120,8 @@ static pace_status add_lines(pace_texts *out, const pace_yaml *yaml, const pace_
 
 static bool is_of(const pace_yaml_node *launcher, const char *framework) {
     const pace_yaml_node *names = pace_yaml_get(launcher, "frameworks");
-    for (size_t i = 0; i < pace_yaml_count(names); i++) {
-        const char *name = pace_yaml_text(pace_yaml_item(names, i));
+    PACE_YAML_EACH (one, names) {
+        const char *name = pace_yaml_text(one);
         if (name && strcmp(name, framework) == 0) return true;
     }
     return false;
@@ -148,8 +147,8 @@ pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog
     const pace_yaml_node *all, *chosen = NULL;
     PACE_TRY(pace_catalog_document(&yaml, catalog, "launchers.yaml"));
     PACE_TRY(pace_yaml_member(&all, yaml, pace_yaml_root(yaml), "launchers"));
-    for (size_t i = 0; i < pace_yaml_count(all); i++)
-        if (!chosen || !is_of(chosen, launch->framework)) chosen = pace_yaml_item(all, i);
+    PACE_YAML_EACH (one, all)
+        if (!chosen || !is_of(chosen, launch->framework)) chosen = one;
     *name = pace_yaml_text_of(chosen, "name");
     return add_lines(lines, yaml, pace_yaml_get(chosen, "lines"), launch);
 }

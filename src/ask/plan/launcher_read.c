@@ -51,12 +51,12 @@ static pace_status choose(reader *r) {
     size_t most = 0, number;
     PACE_TRY(pace_catalog_document(&yaml, r->catalog, "launchers.yaml"));
     PACE_TRY(pace_yaml_member(&all, yaml, pace_yaml_root(yaml), "launchers"));
-    for (size_t i = 0; i < pace_yaml_count(all); i++) {
+    PACE_YAML_EACH (entry, all) {
         size_t understood = 0;
-        const pace_yaml_node *reads = pace_yaml_get(pace_yaml_item(all, i), "reads");
+        const pace_yaml_node *reads = pace_yaml_get(entry, "reads");
         for (size_t k = 0; k < r->words->items.count; k++)
             understood += find_key(&number, reads, &r->words->items.items[k]);
-        if (understood > most) most = understood, r->launcher = pace_yaml_item(all, i);
+        if (understood > most) most = understood, r->launcher = entry;
     }
     if (most > 0) return PACE_OK;
     return pace_fail(
@@ -163,17 +163,14 @@ static pace_status take_value(reader *r, const char *name, const char *key, cons
 
 /* Whether the maps of a key have no such word. */
 static bool is_unknown(const pace_yaml_node *meaning, const char *value) {
-    for (size_t i = 0; i < pace_yaml_count(meaning); i++) {
-        const pace_yaml_node *how = pace_yaml_item(meaning, i);
+    PACE_YAML_EACH (how, meaning)
         if (!pace_yaml_is_map(how) || translate(how, value)) return false;
-    }
     return !*value || !is_unsaid(value);
 }
 
 static pace_status take_word(reader *r, const char *key, const pace_yaml_node *meaning, const char *value) {
     if (is_unknown(meaning, value)) return note_uncounted(r, key, value);
-    for (size_t i = 0; i < pace_yaml_count(meaning); i++)
-        PACE_TRY(take_value(r, key, pace_yaml_key(meaning, i), pace_yaml_item(meaning, i), value));
+    PACE_YAML_EACH (one, meaning) PACE_TRY(take_value(r, key, pace_yaml_key_of(one), one, value));
     return PACE_OK;
 }
 
@@ -182,11 +179,9 @@ static pace_status take_words(reader *r) {
     const pace_yaml_node *reads = pace_yaml_get(r->launcher, "reads");
     size_t number;
     for (size_t key = 0; key < pace_yaml_count(reads); key++)
-        for (size_t i = 0; i < r->words->items.count; i++) {
-            const pace_launch_word *word = &r->words->items.items[i];
+        PACE_ITEMS (const pace_launch_word, word, &r->words->items)
             if (find_key(&number, reads, word) && number == key)
                 PACE_TRY(take_word(r, pace_yaml_key(reads, key), pace_yaml_item(reads, key), word->value));
-        }
     return PACE_OK;
 }
 
@@ -206,24 +201,22 @@ static bool states(const reader *r, const char *what) {
     char key[TEXT];
     const char *equals = strchr(what, '=');
     pace_snprintf(key, sizeof key, "%.*s", (int)strcspn(what, "="), what);
-    for (size_t i = 0; i < r->words->items.count; i++) {
-        const pace_launch_word *word = &r->words->items.items[i];
+    PACE_ITEMS (const pace_launch_word, word, &r->words->items)
         if (is_key(word->name, key) && (!equals || pace_same_word(word->value, equals + 1))) return true;
-    }
     return false;
 }
 
 /* Whether the file states every flag that a type is known by. */
 static bool states_all(const reader *r, const pace_yaml_node *flags) {
-    for (size_t i = 0; i < pace_yaml_count(flags); i++)
-        if (!states(r, pace_yaml_text(pace_yaml_item(flags, i)))) return false;
+    PACE_YAML_EACH (one, flags)
+        if (!states(r, pace_yaml_text(one))) return false;
     return true;
 }
 
 static const pace_yaml_node *sizes_of(const reader *r) {
     const pace_yaml_node *sizes = pace_yaml_get(r->launcher, "sizes");
-    for (size_t i = 0; i < pace_yaml_count(sizes); i++)
-        if (states_all(r, pace_yaml_get(pace_yaml_item(sizes, i), "says"))) return pace_yaml_item(sizes, i);
+    PACE_YAML_EACH (one, sizes)
+        if (states_all(r, pace_yaml_get(one, "says"))) return one;
     return NULL;
 }
 
@@ -246,8 +239,8 @@ static void as_hub_config(char document[DOCUMENT], const reader *r, const pace_y
     const pace_yaml_node *assumed = pace_yaml_get(sizes, "assumed");
     double number;
     pace_snprintf(document, DOCUMENT, "model_type: %s\n", pace_yaml_text_of(sizes, "type"));
-    for (size_t i = 0; i < pace_yaml_count(assumed); i++) {
-        const char *key = pace_yaml_key(assumed, i), *value = pace_yaml_text(pace_yaml_item(assumed, i));
+    PACE_YAML_EACH (one, assumed) {
+        const char *key = pace_yaml_key_of(one), *value = pace_yaml_text(one);
         if (states(r, key)) continue;
         pace_append(document, DOCUMENT, "%s: %s\n", key, value);
         pace_list(r->out->assumed, sizeof r->out->assumed, ", ", "%s %s", key, value);

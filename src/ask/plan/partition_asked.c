@@ -115,8 +115,7 @@ static pace_status time_alone(pace_partition_place *p, const pace_neuron_layers 
 }
 
 static pace_status search(pace_partition_asked *a, const pace_partition_settings *s) {
-    for (size_t i = 0; i < a->places.count; i++) {
-        pace_partition_place *p = &a->places.items[i];
+    PACE_ITEMS (pace_partition_place, p, &a->places) {
         p->asked = (pace_partition_case){.chain = &a->chain,
                                          .hosts = &p->hosts,
                                          .value_bytes = sizeof(float),

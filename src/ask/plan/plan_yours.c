@@ -1,7 +1,6 @@
 #include "ask/plan/plan_yours.h"
 
 #include "ask/plan/launcher_config.h"
-#include "base/decimal.h"
 #include "base/order.h"
 #include "base/print.h"
 #include "model/model_settings.h"

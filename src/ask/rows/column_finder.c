@@ -71,9 +71,9 @@ static bool unit_behind(pace_unit_column *out, const char *rest, const pace_yaml
 pace_unit_column pace_find_unit_column(const pace_csv *csv, const pace_yaml_node *stems, const pace_yaml *yaml,
                                        const pace_yaml_node *units, size_t bare_from) {
     pace_unit_column out = {.column = -1};
-    for (size_t i = 0; i < pace_yaml_count(stems); i++) {
+    PACE_YAML_EACH (one, stems) {
         char stem[PACE_PLAIN_NAME], name[PACE_PLAIN_NAME];
-        const char *text = pace_yaml_text(pace_yaml_item(stems, i));
+        const char *text = pace_yaml_text(one);
         if (!text) continue;
         pace_plain_name(stem, text);
         size_t length = strlen(stem);

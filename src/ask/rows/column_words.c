@@ -11,8 +11,8 @@ enum { SHORTEST = 3 }; /* letters of a name that words may lead to: "training (s
 /* The word that stands for `word`, which need not end at `length`; "" for one of the idle ones. */
 static const char *word_for(const pace_column_words *w, char *word, bool whole) {
     if (!whole && pace_word_listed(w->idle, word)) return "";
-    for (size_t i = 0; i < pace_yaml_count(w->words); i++)
-        if (pace_word_listed(pace_yaml_item(w->words, i), word)) return pace_yaml_key(w->words, i);
+    PACE_YAML_EACH (entry, w->words)
+        if (pace_word_listed(entry, word)) return pace_yaml_key_of(entry);
     return word;
 }
 

@@ -89,8 +89,8 @@ unsigned pace_columns_present(const pace_columns *columns, const char *section, 
 static const char *behind_prefix(const char *word, const pace_yaml_node *prefixes) {
     for (bool again = true; again;) {
         again = false;
-        for (size_t i = 0; i < pace_yaml_count(prefixes); i++) {
-            const char *prefix = pace_yaml_text(pace_yaml_item(prefixes, i));
+        PACE_YAML_EACH (one, prefixes) {
+            const char *prefix = pace_yaml_text(one);
             size_t length = prefix ? strlen(prefix) : 0;
             if (length == 0 || pace_strncasecmp(word, prefix, length) != 0 || !word[length]) continue;
             word += length;
@@ -103,8 +103,7 @@ static const char *behind_prefix(const char *word, const pace_yaml_node *prefixe
 bool pace_columns_dtype(pace_op *op, const pace_columns *columns, const char *word) {
     const pace_yaml_node *list = member(columns, "dtypes");
     word = behind_prefix(word, member(columns, "dtype_prefixes"));
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(list, i);
+    PACE_YAML_EACH (entry, list) {
         if (!pace_word_listed(pace_yaml_get(entry, "names"), word)) continue;
         const char *precision = pace_yaml_text_of(entry, "precision");
         double bytes;
@@ -120,8 +119,8 @@ bool pace_columns_dtype(pace_op *op, const pace_columns *columns, const char *wo
 }
 
 static bool starts_with_one(const pace_yaml_node *words, const char *text) {
-    for (size_t i = 0; i < pace_yaml_count(words); i++) {
-        const char *word = pace_yaml_text(pace_yaml_item(words, i));
+    PACE_YAML_EACH (one, words) {
+        const char *word = pace_yaml_text(one);
         if (word && pace_strncasecmp(text, word, strlen(word)) == 0) return true;
     }
     return false;
@@ -163,10 +162,8 @@ static bool take_op(pace_op_words *out, const pace_columns *columns, const pace_
 
 static bool find_op(pace_op_words *out, const pace_columns *columns, const char *word) {
     const pace_yaml_node *list = member(columns, "ops");
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(list, i);
+    PACE_YAML_EACH (entry, list)
         if (pace_word_listed(pace_yaml_get(entry, "names"), word)) return take_op(out, columns, entry);
-    }
     pace_op_family family = pace_op_family_find(word);
     if (family == PACE_OP_FAMILIES || family == PACE_OP_UNKNOWN) return false;
     out->op.family = family;

@@ -248,10 +248,8 @@ static void put_saturating_curves(pace_findings *out, const exchanges *e) {
 static size_t left_out(const exchanges *e, const char **why) {
     size_t count = 0;
     for (size_t t = 0; t < e->tables.count; t++)
-        for (size_t i = 0; i < e->tables.items[t].rows.count; i++) {
-            const pace_exchange_row *row = &e->tables.items[t].rows.items[i];
+        PACE_ITEMS (const pace_exchange_row, row, &e->tables.items[t].rows)
             if (*row->status && count++ == 0) *why = row->status;
-        }
     return count;
 }
 

@@ -339,8 +339,7 @@ static pace_status read_json(log_reader *r, const char *text, size_t length) {
     const pace_yaml_node *devices = pace_yaml_get(config, "devices"), *results = pace_yaml_get(root, "results");
     pace_status status = PACE_OK;
     r->ranks = (int)pace_yaml_count(devices);
-    for (size_t i = 0; i < pace_yaml_count(devices); i++) {
-        const pace_yaml_node *device = pace_yaml_item(devices, i);
+    PACE_YAML_EACH (device, devices) {
         const char *host = pace_yaml_text_of(device, "host");
         if (!host) host = pace_yaml_text_of(device, "hostname");
         if (host) PACE_TRY_GOTO(add_host(r, host), done);

@@ -1,8 +1,5 @@
 /* How a row runs: precision, batches, and how ranks share the work. */
-#include "base/decimal.h"
-#include "base/text.h"
 #include "ask/predict/step_ask.h"
-#include "ask/step_rows/step_fit.h"
 #include "ask/step_rows/step_cells.h"
 
 #include <math.h>

@@ -150,8 +150,8 @@ static double vocab_by_size(const pace_step_reader *r, size_t row, double hidden
 static const pace_model_called *decoder(const pace_step_reader *r, const char *word, bool experts, bool grouped) {
     const pace_model_names *names = &r->things->names;
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_root(names->words), "decoders");
-    for (size_t i = 0; i < pace_yaml_count(all); i++) {
-        const pace_yaml_node *one = pace_yaml_item(all, i), *words = pace_yaml_get(one, "words");
+    PACE_YAML_EACH (one, all) {
+        const pace_yaml_node *words = pace_yaml_get(one, "words");
         const char *model = pace_yaml_text_of(one, "model");
         bool fits = !words && !pace_yaml_get(one, "experts") && !pace_yaml_get(one, "grouped");
         fits |= (experts && pace_yaml_get(one, "experts")) || (grouped && pace_yaml_get(one, "grouped"));

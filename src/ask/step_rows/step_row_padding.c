@@ -41,8 +41,8 @@ static bool is_meant(const pace_step_row *out, const pace_step_reader *r, size_t
 const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_yaml *yaml = r->things->columns;
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "submitted");
-    for (size_t i = 0; i < pace_yaml_count(all); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(all, i), *models = pace_yaml_get(entry, "models");
+    PACE_YAML_EACH (entry, all) {
+        const pace_yaml_node *models = pace_yaml_get(entry, "models");
         const char *suite = pace_yaml_text_of(entry, "suite");
         for (size_t k = 0; suite && k < pace_yaml_count(models); k++)
             if (is_of(out, pace_yaml_item(models, k)) && says_suite(r, row, suite))
@@ -53,8 +53,7 @@ const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_s
 
 bool pace_step_row_suite_interleaves(const pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(r->things->columns), "step"), "interleaved");
-    for (size_t i = 0; i < pace_yaml_count(all); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(all, i);
+    PACE_YAML_EACH (entry, all) {
         const char *suite = pace_yaml_text_of(entry, "suite");
         if (suite && is_of(out, pace_yaml_get(entry, "model")) && says_suite(r, row, suite)) return true;
     }
@@ -65,12 +64,12 @@ bool pace_step_row_suite_interleaves(const pace_step_row *out, const pace_step_r
 static void doubt_untold(pace_step_row *out, const pace_step_reader *r) {
     const pace_yaml *yaml = r->things->columns;
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "untold");
-    for (size_t i = 0; i < pace_yaml_count(all); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(all, i), *families = pace_yaml_get(entry, "models");
+    PACE_YAML_EACH (entry, all) {
+        const pace_yaml_node *families = pace_yaml_get(entry, "models");
         const char *taken = pace_yaml_text_of(entry, "taken");
         double spread = number_of(yaml, entry, "spread");
-        for (size_t k = 0; k < pace_yaml_count(families); k++)
-            if (taken && spread >= 1 && is_of(out, pace_yaml_item(families, k))) {
+        PACE_YAML_EACH (one, families)
+            if (taken && spread >= 1 && is_of(out, one)) {
                 out->doubt *= spread;
                 pace_step_note(out, "%.80s", taken);
             }
@@ -107,8 +106,7 @@ void pace_step_row_padding(pace_step_row *out, const pace_step_reader *r, size_t
     const pace_yaml *yaml = r->things->columns;
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "padding");
     doubt_untold(out, r);
-    for (size_t i = 0; i < pace_yaml_count(all); i++) {
-        const pace_yaml_node *entry = pace_yaml_item(all, i);
+    PACE_YAML_EACH (entry, all) {
         double mean = number_of(yaml, entry, "mean"), squares = number_of(yaml, entry, "squares");
         double words = pace_model_sequence(out->model, &out->config);
         if (!(mean > 0 && squares >= mean * mean) || !is_meant(out, r, row, entry)) continue;

@@ -13,8 +13,8 @@ const char *pace_step_said(const pace_step_things *things, const char *kind, con
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(step, "says"), kind);
     for (size_t i = 0; *text && i < pace_yaml_count(all); i++) {
         const pace_yaml_node *words = pace_yaml_item(all, i);
-        for (size_t k = 0; k < pace_yaml_count(words); k++) {
-            const char *word = pace_yaml_text(pace_yaml_item(words, k));
+        PACE_YAML_EACH (one, words) {
+            const char *word = pace_yaml_text(one);
             if (word && pace_step_says(text, word)) return pace_yaml_key(all, i);
         }
     }

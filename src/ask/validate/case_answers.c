@@ -52,9 +52,8 @@ static pace_status say(pace_question *question, letters *words, const asker *a, 
 }
 
 static pace_status say_all(pace_question *question, letters *words, const asker *a, const pace_yaml_node *node) {
-    for (size_t i = 0; i < pace_yaml_count(node); i++) {
-        const char *field = pace_yaml_key(node, i);
-        const pace_yaml_node *texts = pace_yaml_item(node, i);
+    PACE_YAML_EACH (texts, node) {
+        const char *field = pace_yaml_key_of(texts);
         if (strcmp(field, "verb") == 0 || strcmp(field, "rows") == 0 || strcmp(field, "columns") == 0) continue;
         if (pace_yaml_text(texts)) PACE_TRY(say(question, words, a, field, pace_yaml_text(texts)));
         for (size_t k = 0; !pace_yaml_text(texts) && k < pace_yaml_count(texts); k++)

@@ -46,11 +46,10 @@ static double summary(double *values, size_t count, over how) {
 
 static pace_status row_counts(bool *out, const pace_found *table, size_t row, const pace_yaml_node *where) {
     *out = true;
-    for (size_t i = 0; i < pace_yaml_count(where); i++) {
-        const pace_yaml_node *words = pace_yaml_item(where, i);
-        int column = pace_found_column_of(table, pace_yaml_key(where, i));
+    PACE_YAML_EACH (words, where) {
+        int column = pace_found_column_of(table, pace_yaml_key_of(words));
         bool found = false;
-        if (column < 0) return pace_fail(PACE_E_INPUT, "%s: no column \"%.60s\"", table->key, pace_yaml_key(where, i));
+        if (column < 0) return pace_fail(PACE_E_INPUT, "%s: no column \"%.60s\"", table->key, pace_yaml_key_of(words));
         const char *cell = pace_found_at(table, row, column)->text;
         for (size_t k = 0; cell && k < pace_yaml_count(words); k++) {
             const char *word = pace_yaml_text(pace_yaml_item(words, k));

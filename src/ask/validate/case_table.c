@@ -36,13 +36,12 @@ static pace_status column_named(size_t *out, const pace_csv *csv, const char *na
 
 pace_status pace_case_matches(bool *out, const pace_csv *csv, size_t row, const pace_yaml_node *where) {
     *out = true;
-    for (size_t i = 0; i < pace_yaml_count(where); i++) {
-        const pace_yaml_node *words = pace_yaml_item(where, i);
+    PACE_YAML_EACH (words, where) {
         size_t column = 0;
         bool found = false;
-        PACE_TRY(column_named(&column, csv, pace_yaml_key(where, i)));
-        for (size_t k = 0; k < pace_yaml_count(words); k++) {
-            const char *word = pace_yaml_text(pace_yaml_item(words, k));
+        PACE_TRY(column_named(&column, csv, pace_yaml_key_of(words)));
+        PACE_YAML_EACH (one, words) {
+            const char *word = pace_yaml_text(one);
             found |= word && pace_case_says(pace_csv_cell(csv, row, column), word);
         }
         *out &= found;
@@ -73,8 +72,8 @@ static void end_line(letters *out) {
 }
 
 static bool is_made(const pace_case *one, const char *name) {
-    for (size_t i = 0; i < pace_yaml_count(one->columns); i++)
-        if (pace_strcasecmp(pace_yaml_key(one->columns, i), name) == 0) return true;
+    PACE_YAML_EACH (entry, one->columns)
+        if (pace_strcasecmp(pace_yaml_key_of(entry), name) == 0) return true;
     return false;
 }
 
@@ -83,10 +82,9 @@ static bool stays(const pace_case *one, const pace_csv *csv, size_t column) {
 }
 
 const char *pace_case_word_for(const pace_yaml_node *words, const char *cell) {
-    for (size_t i = 0; i < pace_yaml_count(words); i++) {
-        const char *key = pace_yaml_key(words, i);
-        if (strchr(key, '*') ? fnmatch(key, cell, 0) == 0 : strcmp(key, cell) == 0)
-            return pace_yaml_text(pace_yaml_item(words, i));
+    PACE_YAML_EACH (one, words) {
+        const char *key = pace_yaml_key_of(one);
+        if (strchr(key, '*') ? fnmatch(key, cell, 0) == 0 : strcmp(key, cell) == 0) return pace_yaml_text(one);
     }
     return NULL;
 }
@@ -134,7 +132,7 @@ static pace_status is_kept(bool *out, const pace_case *one, const pace_csv *csv,
 static pace_status put_header(letters *out, const pace_case *one, const pace_csv *csv) {
     for (size_t c = 0; c < csv->columns; c++)
         if (stays(one, csv, c)) PACE_TRY(put_cell(out, pace_csv_name(csv, c)));
-    for (size_t i = 0; i < pace_yaml_count(one->columns); i++) PACE_TRY(put_cell(out, pace_yaml_key(one->columns, i)));
+    PACE_YAML_EACH (entry, one->columns) PACE_TRY(put_cell(out, pace_yaml_key_of(entry)));
     end_line(out);
     return PACE_OK;
 }
@@ -142,8 +140,7 @@ static pace_status put_header(letters *out, const pace_case *one, const pace_csv
 static pace_status put_row(letters *out, const pace_case *one, const pace_csv *csv, size_t row) {
     for (size_t c = 0; c < csv->columns; c++)
         if (stays(one, csv, c)) PACE_TRY(put_cell(out, pace_csv_cell(csv, row, c)));
-    for (size_t i = 0; i < pace_yaml_count(one->columns); i++)
-        PACE_TRY(put_made(out, csv, row, pace_yaml_item(one->columns, i)));
+    PACE_YAML_EACH (entry, one->columns) PACE_TRY(put_made(out, csv, row, entry));
     end_line(out);
     return PACE_OK;
 }
@@ -171,15 +168,14 @@ static pace_status read_made(const letters *text, const char *name,
 /* All combinations of the cells of `over`, the last column's changing fastest. */
 static pace_status put_combinations(letters *out, const pace_yaml_node *over) {
     size_t count = 1;
-    for (size_t i = 0; i < pace_yaml_count(over); i++) {
-        count *= pace_yaml_count(pace_yaml_item(over, i));
-        PACE_TRY(put_cell(out, pace_yaml_key(over, i)));
+    PACE_YAML_EACH (one, over) {
+        count *= pace_yaml_count(one);
+        PACE_TRY(put_cell(out, pace_yaml_key_of(one)));
     }
     end_line(out);
     for (size_t row = 0; row < count; row++) {
         size_t apart = count;
-        for (size_t i = 0; i < pace_yaml_count(over); i++) {
-            const pace_yaml_node *cells = pace_yaml_item(over, i);
+        PACE_YAML_EACH (cells, over) {
             apart /= pace_yaml_count(cells);
             const char *cell = pace_yaml_text(pace_yaml_item(cells, row / apart % pace_yaml_count(cells)));
             PACE_TRY(put_cell(out, cell ? cell : ""));

@@ -40,12 +40,12 @@ static bool is_metric(const char *metric) {
 
 static pace_status read_bars(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *bars) {
     if (pace_yaml_count(bars) == 0) return pace_fail(PACE_E_INPUT, "case %s: expected \"bars\"", out->name);
-    for (size_t i = 0; i < pace_yaml_count(bars); i++) {
-        const char *metric = pace_yaml_key(bars, i), *text = pace_yaml_text(pace_yaml_item(bars, i));
+    PACE_YAML_EACH (one, bars) {
+        const char *metric = pace_yaml_key_of(one), *text = pace_yaml_text(one);
         if (!metric || !text || !is_metric(metric) || out->bar_count == PACE_CASE_BARS ||
             !pace_bar_parse(&out->bars[out->bar_count], metric, text))
             return pace_yaml_fail(
-                yaml, pace_yaml_item(bars, i),
+                yaml, one,
                 "expected a metric (gmae, geomean, mape, signed_mean, max, coverage, …) and a bar such "
                 "as \"<=0.04\" or \"0.85..0.95\"");
         out->bar_count++;
@@ -163,9 +163,9 @@ static bool names_beside(const pace_yaml_node *node) {
 static pace_status read_cases(pace_cases *cases) {
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, cases->yaml, pace_yaml_root(cases->yaml), "cases"));
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
+    PACE_YAML_EACH (entry, list) {
         pace_case one = {.beside = cases->folder};
-        PACE_TRY(read_case(&one, cases->yaml, pace_yaml_item(list, i)));
+        PACE_TRY(read_case(&one, cases->yaml, entry));
         one.names_beside = names_beside(one.ask) || names_beside(one.against) || names_beside(one.before);
         PACE_TRY(PACE_PUSH(&cases->items, one));
     }

@@ -165,8 +165,8 @@ static size_t nearest(const checker *c, unsigned t, int column, double size) {
 static pace_status fit_nearest(checker *c) {
     const pace_yaml_node *sizes = pace_yaml_item(c->one->near, 0);
     for (unsigned t = 0; t < c->count; t++)
-        for (size_t k = 0; k < pace_yaml_count(sizes); k++) {
-            const char *name = pace_yaml_key(c->one->near, 0), *text = pace_yaml_text(pace_yaml_item(sizes, k));
+        PACE_YAML_EACH (entry, sizes) {
+            const char *name = pace_yaml_key(c->one->near, 0), *text = pace_yaml_text(entry);
             int column = pace_csv_find(c->tables[t].csv, name);
             double size;
             if (column < 0 || !text || !pace_csv_number(&size, text))

@@ -137,8 +137,7 @@ static pace_status add_run(pace_validation *v, pace_validation_run *r) {
 static pace_status add_runs(pace_validation *v) {
     const pace_validation_run *failed = NULL;
     const char *missing = "";
-    for (size_t i = 0; i < v->runs.count; i++) {
-        pace_validation_run *r = &v->runs.items[i];
+    PACE_ITEMS (pace_validation_run, r, &v->runs) {
         if (r->missing) missing = r->missing;
         else PACE_TRY(add_run(v, r));
         if (!failed && r->status != PACE_OK) failed = r;

@@ -128,8 +128,7 @@ static pace_status add_compiled(matcher *m) {
 /* Every operator around eager work may be what a fused kernel is named after. */
 static pace_status note_operators(matcher *m) {
     const pace_step *step = &m->eager->rank->step;
-    for (size_t i = 0; i < m->eager->rank->work.items.count; i++) {
-        const pace_work_item *item = &m->eager->rank->work.items.items[i];
+    PACE_ITEMS (const pace_work_item, item, &m->eager->rank->work.items) {
         if (!is_inside(m->eager, item)) continue;
         uint32_t at = innermost_operator(step, item->task), own;
         for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {

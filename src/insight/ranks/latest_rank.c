@@ -180,8 +180,7 @@ static bool shares_parameters(const finder *f, const uint32_t *parts, size_t r) 
 static void find_alone(pace_latest_rank *latest, const finder *f) {
     size_t own = 0;
     while (f->ranks[own] != latest->rank) own++;
-    for (size_t i = 0; i < f->collectives->items.count; i++) {
-        const pace_measured_collective *c = &f->collectives->items.items[i];
+    PACE_ITEMS (const pace_measured_collective, c, &f->collectives->items) {
         const uint32_t *parts = f->collectives->parts.items + c->first_part;
         if (c->members == f->count || parts[own] == PACE_NO_TASK || !shares_parameters(f, parts, own)) continue;
         size_t late = 0;

@@ -133,8 +133,7 @@ PACE_ORDER(by_times, member_set, PACE_DOWN(times) PACE_UP(members))
 /* Chance makes a set once or twice; there are no more true groups than some for each rank. */
 static pace_status list_sets(set_list *list) {
     size_t most = 16 * list->rank_count;
-    for (size_t i = 0; i < list->from->items.count; i++) {
-        const pace_measured_collective *own = &list->from->items.items[i];
+    PACE_ITEMS (const pace_measured_collective, own, &list->from->items) {
         const uint32_t *parts = list->from->parts.items + own->first_part;
         uint64_t key = key_of(parts, list->rank_count);
         member_set *known = find_set(list, key);

@@ -43,8 +43,8 @@ static pace_status read_texts(const pace_yaml_node **out, const pace_yaml *yaml,
 static pace_status read_rules(pace_stage_words *words) {
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, words->yaml, pace_yaml_root(words->yaml), "stages"));
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const pace_yaml_node *node = pace_yaml_item(list, i), *of = pace_yaml_get(node, "of");
+    PACE_YAML_EACH (node, list) {
+        const pace_yaml_node *of = pace_yaml_get(node, "of");
         stage_rule rule = {0};
         if (of && !(pace_yaml_text(of) && strcmp(pace_yaml_text(of), "annotation") == 0))
             return pace_yaml_fail(words->yaml, of, "\"of\" can be annotation");

@@ -66,8 +66,7 @@ static bool runs_forward(const pace_step *step, const pace_lane *lane) {
 
 /* A thread most of whose outermost attributed operators are autograd's runs nothing but the backward pass. */
 static void attribute_backward_threads(pace_step *step) {
-    for (size_t i = 0; i < step->lanes.count; i++) {
-        const pace_lane *lane = &step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &step->lanes) {
         if (lane->device) continue;
         size_t backward = 0, all = 0;
         for (uint32_t task = lane->first; task < lane->first + lane->count; task++) {

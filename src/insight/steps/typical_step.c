@@ -2,7 +2,6 @@
 
 #include "base/order.h"
 #include "base/print.h"
-#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>

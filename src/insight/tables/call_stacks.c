@@ -74,8 +74,7 @@ static pace_status add_task(builder *b, uint32_t task, uint32_t thread) {
 }
 
 static pace_status add_threads(builder *b) {
-    for (size_t i = 0; i < b->step->lanes.count; i++) {
-        const pace_lane *lane = &b->step->lanes.items[i];
+    PACE_ITEMS (const pace_lane, lane, &b->step->lanes) {
         char text[PACE_THREAD_NAME];
         uint32_t thread;
         if (lane->device || lane->count == 0) continue;

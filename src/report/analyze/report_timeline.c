@@ -337,8 +337,7 @@ static int64_t longest_merged_ns(const drawing *of, const pace_trace_zones *zone
     int64_t most = 0;
     for (size_t t = 0; t < of->trace_count; t++)
         for (size_t l = 0; l < zones[t].lane_count; l++)
-            for (size_t i = 0; i < zones[t].lanes[l].count; i++) {
-                const pace_zone *zone = &zones[t].lanes[l].items[i];
+            PACE_ITEMS (const pace_zone, zone, &zones[t].lanes[l]) {
                 bool chosen = zone->from_ns > INT64_MIN && zone->to_ns < INT64_MAX;
                 bool is_large = chosen && zone->from_ns <= of->path_from_ns && zone->to_ns >= of->path_to_ns;
                 if (inside && (!is_large || of->traces[t] != pace_rank_trace(of->rank))) continue;

@@ -4,7 +4,6 @@
 #include "report/analyze/answer_store.h"
 #include "report/measure/lead_runs.h"
 #include "report/table.h"
-#include "paceline/train.h"
 
 #include <math.h>
 #include <string.h>

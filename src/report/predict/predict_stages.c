@@ -114,10 +114,8 @@ void pace_put_stage_memory(pace_report *report, const pace_memory_series *memory
     if (memory->count < 2) return;
     pace_node *table = pace_open_table(root, &memory_rows, 0);
     for (size_t stage = 0; stage < memory->count; stage++)
-        for (size_t i = 0; i < memory->stages[stage].count; i++) {
-            const pace_memory_point *point = &memory->stages[stage].items[i];
+        PACE_ITEMS (const pace_memory_point, point, &memory->stages[stage])
             pace_table_put(table, &(memory_row){(int64_t)stage, point->at_ns, point->held_bytes});
-        }
     put_fullest(root, memory);
     draw_memory(root, memory, device_bytes);
 }

@@ -2,7 +2,6 @@
 #include "ask/predict/graph_inputs.h"
 #include "report/engines.h"
 #include "base/whole_file.h"
-#include "base/text.h"
 #include "report/table.h"
 #include "source/traces/chakra.h"
 

@@ -72,8 +72,7 @@ static void fit_axes(axis *x, axis *y, const pace_held_chart *chart) {
     *x = (axis){INFINITY, -INFINITY, (chart->flags & PACE_CHART_LOG_X) != 0};
     *y = (chart->flags & PACE_CHART_LOG_Y) ? (axis){INFINITY, -INFINITY, true} : (axis){0, 0, false};
     for (size_t c = 0; c < chart->curves.count; c++)
-        for (size_t i = 0; i < chart->curves.items[c].points.count; i++) {
-            const pace_point *point = &chart->curves.items[c].points.items[i];
+        PACE_ITEMS (const pace_point, point, &chart->curves.items[c].points) {
             if (!can_stand(x, point->x) || !can_stand(y, point->y)) continue;
             x->low = fmin(x->low, on_axis(x, point->x));
             x->high = fmax(x->high, on_axis(x, point->x));

@@ -245,8 +245,7 @@ static pace_status add_launch(pace_graph_builder *b, const pace_graph_entry *ent
 static pace_status add_entries(pace_graph_builder *b) {
     uint32_t unlinked = PACE_NO_NODE;
     if (b->entries.count) qsort(b->entries.items, b->entries.count, sizeof *b->entries.items, by_issue);
-    for (size_t i = 0; i < b->entries.count; i++) {
-        const pace_graph_entry *entry = &b->entries.items[i];
+    PACE_ITEMS (const pace_graph_entry, entry, &b->entries) {
         if (entry->launch) {
             PACE_TRY(add_launch(b, entry, &unlinked));
             continue;

@@ -1,6 +1,5 @@
 /* What each launch of a measured step computes, moves or exchanges. */
 #include "source/traces/collective_names.h"
-#include "base/text.h"
 #include "source/graphs/graph_builder.h"
 #include "step/op_call.h"
 

@@ -204,8 +204,8 @@ static bool tells_machine(pace_catalog *catalog, const char *name) {
     const pace_yaml *yaml;
     if (pace_catalog_document(&yaml, catalog, "columns.yaml") != PACE_OK) return false;
     const pace_yaml_node *words = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "job"), "machine");
-    for (size_t i = 0; i < pace_yaml_count(words); i++)
-        if (pace_strcasecmp(name, pace_yaml_text(pace_yaml_item(words, i))) == 0) return true;
+    PACE_YAML_EACH (entry, words)
+        if (pace_strcasecmp(name, pace_yaml_text(entry)) == 0) return true;
     return false;
 }
 

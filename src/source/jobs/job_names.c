@@ -14,8 +14,8 @@ static size_t squeeze(char out[LONGEST], const char *text, size_t length) {
 }
 
 static pace_status add_words(pace_job_known_names *out, const pace_yaml_node *list, bool alone) {
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *name = pace_yaml_text(pace_yaml_item(list, i));
+    PACE_YAML_EACH (one, list) {
+        const char *name = pace_yaml_text(one);
         pace_job_word word = {.alone = alone};
         if (!name) continue;
         word.length = squeeze(word.text, name, strlen(name));
@@ -26,9 +26,9 @@ static pace_status add_words(pace_job_known_names *out, const pace_yaml_node *li
 
 static pace_status add_units(pace_job_known_names *out, const pace_yaml *yaml, const char *kind) {
     const pace_yaml_node *units = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "units"), kind);
-    for (size_t i = 0; i < pace_yaml_count(units); i++) {
-        pace_job_word unit = {.name = pace_yaml_key(units, i)};
-        PACE_TRY(pace_yaml_number(&unit.times, yaml, pace_yaml_item(units, i)));
+    PACE_YAML_EACH (one, units) {
+        pace_job_word unit = {.name = pace_yaml_key_of(one)};
+        PACE_TRY(pace_yaml_number(&unit.times, yaml, one));
         unit.length = strlen(unit.name);
         PACE_TRY(PACE_PUSH(&out->units, unit));
     }

@@ -81,8 +81,7 @@ static pace_status find_steps(maker *m) {
     }
     if (m->steps.count) qsort(m->steps.items, m->steps.count, sizeof *m->steps.items, by_number);
     size_t kept = 0;
-    for (size_t i = 0; i < m->steps.count; i++) {
-        const placed_step *one = &m->steps.items[i];
+    PACE_ITEMS (const placed_step, one, &m->steps) {
         placed_step *last = kept ? &m->steps.items[kept - 1] : NULL;
         if (!last || last->step != one->step) {
             m->steps.items[kept++] = *one;

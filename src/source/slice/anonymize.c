@@ -62,8 +62,8 @@ static bool is_autograd_node(const char *name) {
  * is its own head. */
 static size_t head_of(const pace_anonymizer *a, const char *name) {
     size_t longest = starts_with_any(a->heads, name);
-    for (size_t i = 0; i < pace_yaml_count(a->stages); i++) {
-        const pace_yaml_node *rule = pace_yaml_item(a->stages, i), *starts = pace_yaml_get(rule, "starts");
+    PACE_YAML_EACH (rule, a->stages) {
+        const pace_yaml_node *starts = pace_yaml_get(rule, "starts");
         const pace_yaml_node *equals = pace_yaml_get(rule, "equals");
         size_t head = starts ? starts_with_any(starts, name) : 0;
         if (equals && pace_text_listed(equals, name)) head = strlen(name);
@@ -75,8 +75,8 @@ static size_t head_of(const pace_anonymizer *a, const char *name) {
 /* A hash of the name, and the parts of it by which its stage is known. */
 static void hash_name(char *out, size_t size, const pace_anonymizer *a, const char *prefix, const char *name) {
     pace_snprintf(out, size, "%s_%010llx", prefix, hash_of(name));
-    for (size_t i = 0; i < pace_yaml_count(a->stages); i++) {
-        const pace_yaml_node *parts = pace_yaml_get(pace_yaml_item(a->stages, i), "contains");
+    PACE_YAML_EACH (one, a->stages) {
+        const pace_yaml_node *parts = pace_yaml_get(one, "contains");
         for (size_t k = 0; parts && k < pace_yaml_count(parts); k++)
             if (strstr(name, text_at(parts, k))) pace_append(out, size, " %s", text_at(parts, k));
     }

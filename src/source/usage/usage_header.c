@@ -7,9 +7,9 @@
 static bool is_unit(double *unit, const char *rest, const char *end, const pace_yaml_node *units) {
     rest = pace_first_letter(rest, end);
     if (rest == end) return true;
-    for (size_t i = 0; i < pace_yaml_count(units); i++)
-        if (pace_same_letters(rest, (size_t)(end - rest), pace_yaml_key(units, i)))
-            return pace_number_parse(unit, pace_yaml_text(pace_yaml_item(units, i)));
+    PACE_YAML_EACH (one, units)
+        if (pace_same_letters(rest, (size_t)(end - rest), pace_yaml_key_of(one)))
+            return pace_number_parse(unit, pace_yaml_text(one));
     return false;
 }
 

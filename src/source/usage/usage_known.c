@@ -11,16 +11,15 @@ enum { ROWS_LOOKED_AT = 5 };
 
 static size_t found_of(const pace_usage_mapping *m, const pace_usage_cells *cells, const pace_yaml_node *names) {
     size_t found = 0;
-    for (size_t i = 0; i < pace_yaml_count(names); i++)
-        found += pace_usage_cell_named(m, cells, pace_yaml_text(pace_yaml_item(names, i))) >= 0;
+    PACE_YAML_EACH (one, names) found += pace_usage_cell_named(m, cells, pace_yaml_text(one)) >= 0;
     return found;
 }
 
 static size_t fields_found(const pace_usage_mapping *m, const pace_usage_cells *cells, const pace_yaml_node *fields) {
     size_t found = 0;
     double unit;
-    for (size_t i = 0; i < pace_yaml_count(fields); i++) {
-        const char *name = pace_yaml_text(pace_yaml_item(fields, i));
+    PACE_YAML_EACH (one, fields) {
+        const char *name = pace_yaml_text(one);
         pace_usage_field field = pace_usage_field_named(name ? name : "");
         found += field != PACE_USAGE_FIELDS && pace_usage_cell_of_field(&unit, m, cells, field) >= 0;
     }
@@ -69,12 +68,12 @@ static bool could_be_row(const pace_usage_mapping *m, const pace_usage_cells *ce
     const pace_yaml_node *numbers = pace_yaml_get(m->known_by, "numbers"), *words = pace_yaml_get(m->known_by, "words");
     double number;
     if (cells->count != pace_yaml_count(m->columns) || cells->count > PACE_USAGE_MOST_CELLS) return false;
-    for (size_t i = 0; i < pace_yaml_count(numbers); i++) {
-        pace_usage_text text = cell_named(m, cells, pace_yaml_text(pace_yaml_item(numbers, i)));
+    PACE_YAML_EACH (one, numbers) {
+        pace_usage_text text = cell_named(m, cells, pace_yaml_text(one));
         if (text.length && !pace_usage_number(&number, text)) return false;
     }
-    for (size_t i = 0; i < pace_yaml_count(words); i++)
-        if (!is_one_of(cell_named(m, cells, pace_yaml_key(words, i)), pace_yaml_item(words, i))) return false;
+    PACE_YAML_EACH (entry, words)
+        if (!is_one_of(cell_named(m, cells, pace_yaml_key_of(entry)), entry)) return false;
     return true;
 }
 
@@ -102,8 +101,8 @@ static bool begins_as_json(const char *head, size_t length) {
 
 static size_t known_by_text(const pace_usage_mapping *m, const char *head, size_t length) {
     const pace_yaml_node *texts = pace_yaml_get(m->known_by, "text");
-    for (size_t i = 0; i < pace_yaml_count(texts); i++) {
-        const char *word = pace_yaml_text(pace_yaml_item(texts, i));
+    PACE_YAML_EACH (one, texts) {
+        const char *word = pace_yaml_text(one);
         if (!word || !*word || !pace_span_holds(head, length, word)) return 0;
     }
     return pace_yaml_count(texts);

@@ -43,17 +43,17 @@ static pace_status add_name(pace_usage_column *out, const pace_yaml *yaml, const
 /* A name, or a list of names. */
 static pace_status read_names(pace_usage_column *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     if (!pace_yaml_is_list(node)) return add_name(out, yaml, node);
-    for (size_t i = 0; i < pace_yaml_count(node); i++) PACE_TRY(add_name(out, yaml, pace_yaml_item(node, i)));
+    PACE_YAML_EACH (one, node) PACE_TRY(add_name(out, yaml, one));
     return out->name_count ? PACE_OK : add_name(out, yaml, node);
 }
 
 static pace_status check_members(const pace_yaml *yaml, const pace_yaml_node *map, const char *const *known) {
-    for (size_t i = 0; i < pace_yaml_count(map); i++) {
+    PACE_YAML_EACH (entry, map) {
         const char *const *one = known;
-        while (*one && strcmp(*one, pace_yaml_key(map, i)) != 0) one++;
+        while (*one && strcmp(*one, pace_yaml_key_of(entry)) != 0) one++;
         if (!*one)
-            return pace_yaml_fail(yaml, pace_yaml_item(map, i), "\"%.40s\" is unknown here; expected %s, …",
-                                  pace_yaml_key(map, i), known[0]);
+            return pace_yaml_fail(yaml, entry, "\"%.40s\" is unknown here; expected %s, …", pace_yaml_key_of(entry),
+                                  known[0]);
     }
     return PACE_OK;
 }
@@ -68,8 +68,7 @@ static pace_status read_figures(const pace_yaml_node **out, const pace_yaml *yam
                                 double most) {
     double figure;
     if (map && !pace_yaml_is_map(map)) return pace_yaml_fail(yaml, map, "expected a figure for each of several words");
-    for (size_t i = 0; i < pace_yaml_count(map); i++)
-        PACE_TRY(pace_yaml_positive(&figure, yaml, map, pace_yaml_key(map, i), most));
+    PACE_YAML_EACH (one, map) PACE_TRY(pace_yaml_positive(&figure, yaml, map, pace_yaml_key_of(one), most));
     *out = map;
     return PACE_OK;
 }
@@ -106,12 +105,11 @@ static pace_status read_column(pace_usage_column *out, const pace_yaml *yaml, co
 }
 
 static pace_status read_fields(pace_usage_mapping *out, const pace_yaml *yaml, const pace_yaml_node *map) {
-    for (size_t i = 0; i < pace_yaml_count(map); i++) {
-        pace_usage_field field = pace_usage_field_named(pace_yaml_key(map, i));
+    PACE_YAML_EACH (one, map) {
+        pace_usage_field field = pace_usage_field_named(pace_yaml_key_of(one));
         if (field == PACE_USAGE_FIELDS)
-            return pace_yaml_fail(yaml, pace_yaml_item(map, i), "\"%.40s\" is no field; docs/fleet.md lists them",
-                                  pace_yaml_key(map, i));
-        PACE_TRY(read_column(&out->fields[field], yaml, pace_yaml_item(map, i)));
+            return pace_yaml_fail(yaml, one, "\"%.40s\" is no field; docs/fleet.md lists them", pace_yaml_key_of(one));
+        PACE_TRY(read_column(&out->fields[field], yaml, one));
     }
     return PACE_OK;
 }
@@ -133,18 +131,18 @@ static pace_status read_metric(pace_usage_metric *out, const pace_yaml *yaml, co
 }
 
 static pace_status read_metrics(pace_usage_mapping *out, const pace_yaml *yaml, const pace_yaml_node *map) {
-    for (size_t i = 0; i < pace_yaml_count(map); i++) {
+    PACE_YAML_EACH (one, map) {
         if (out->metric_count == PACE_USAGE_METRICS)
             return pace_yaml_fail(yaml, map, "expected at most %d metrics", PACE_USAGE_METRICS);
-        PACE_TRY(read_metric(&out->metrics[out->metric_count++], yaml, pace_yaml_key(map, i), pace_yaml_item(map, i)));
+        PACE_TRY(read_metric(&out->metrics[out->metric_count++], yaml, pace_yaml_key_of(one), one));
     }
     return PACE_OK;
 }
 
 static pace_status check_states(const pace_yaml *yaml, const pace_yaml_node *map) {
     int state;
-    for (size_t i = 0; i < pace_yaml_count(map); i++)
-        PACE_TRY(word_of(&state, yaml, map, pace_yaml_key(map, i), pace_usage_state_names, PACE_STATES, -1));
+    PACE_YAML_EACH (one, map)
+        PACE_TRY(word_of(&state, yaml, map, pace_yaml_key_of(one), pace_usage_state_names, PACE_STATES, -1));
     return PACE_OK;
 }
 
@@ -272,8 +270,8 @@ static bool is_like(pace_usage_text text, const char *word) {
 }
 
 bool pace_usage_is_missing(const pace_usage_mapping *mapping, pace_usage_text text) {
-    for (size_t i = 0; i < pace_yaml_count(mapping->missing); i++) {
-        const char *word = pace_yaml_text(pace_yaml_item(mapping->missing, i));
+    PACE_YAML_EACH (one, mapping->missing) {
+        const char *word = pace_yaml_text(one);
         if (word && is_like(text, word)) return true;
     }
     return false;

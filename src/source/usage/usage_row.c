@@ -153,9 +153,9 @@ static void read_state(pace_usage_row *out, const pace_usage_binding *b) {
     const pace_yaml_node *states = b->mapping->states;
     out->state = PACE_STATE_OTHER;
     out->state_known = false;
-    for (size_t i = 0; i < pace_yaml_count(states); i++) {
-        if (!is_state(b->mapping, text, pace_yaml_key(states, i))) continue;
-        const char *word = pace_yaml_text(pace_yaml_item(states, i));
+    PACE_YAML_EACH (one, states) {
+        if (!is_state(b->mapping, text, pace_yaml_key_of(one))) continue;
+        const char *word = pace_yaml_text(one);
         for (int s = 0; word && s < PACE_STATES; s++)
             if (strcmp(word, pace_usage_state_names[s]) == 0) out->state = (pace_usage_state)s;
         out->state_known = true;

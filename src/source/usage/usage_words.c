@@ -121,10 +121,9 @@ static bool read_zone(double *out, pace_usage_text text, const pace_yaml_node *z
         *out = (west ? -1 : 1) * (double)(hours * 3600 + minutes * 60);
         return at == end && hours < 24 && minutes < 60;
     }
-    for (size_t i = 0; i < pace_yaml_count(zones); i++)
-        if (pace_span_is(at, text.length, pace_yaml_key(zones, i)))
-            return pace_yaml_text(pace_yaml_item(zones, i)) &&
-                   pace_number_parse(out, pace_yaml_text(pace_yaml_item(zones, i))) && (*out *= 3600, true);
+    PACE_YAML_EACH (one, zones)
+        if (pace_span_is(at, text.length, pace_yaml_key_of(one)))
+            return pace_yaml_text(one) && pace_number_parse(out, pace_yaml_text(one)) && (*out *= 3600, true);
     return false;
 }
 
