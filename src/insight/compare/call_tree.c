@@ -1,6 +1,6 @@
 #include "insight/compare/call_tree.h"
 
-#include "base/child_index.h"
+#include "base/index.h"
 #include "base/text.h"
 #include "base/tree_order.h"
 
@@ -11,14 +11,14 @@ enum { MOST_DEPTH = 64 };
 
 typedef struct {
     pace_call_tree tree;
-    pace_child_index children;
+    pace_index children;
 } builder;
 
 static pace_status child_of(uint32_t *out, builder *b, uint32_t parent, const char *name) {
     pace_name id;
     uint32_t next = (uint32_t)b->tree.nodes.count, depth = b->tree.nodes.items[parent].depth + 1;
     PACE_TRY(pace_names_add(&id, &b->tree.names, name, strlen(name)));
-    PACE_TRY(pace_child_index_find(out, &b->children, parent, id, next));
+    PACE_TRY(pace_index_find(out, &b->children, PACE_KEY_OF(parent, id), next));
     if (*out != next) return PACE_OK;
     return PACE_PUSH(&b->tree.nodes, ((pace_call_node){.name = id, .parent = parent, .depth = depth}));
 }
@@ -108,7 +108,7 @@ pace_status pace_call_tree_compare(pace_call_tree *out, const pace_step_change *
     if (status == PACE_OK) status = add_side(&b, &change->a, true);
     if (status == PACE_OK) status = add_side(&b, &change->b, false);
     if (status == PACE_OK) status = order(&b.tree);
-    pace_child_index_free(&b.children);
+    pace_index_free(&b.children);
     return PACE_GIVE(out, b.tree, status, pace_call_tree_free(&b.tree));
 }
 

@@ -1,6 +1,6 @@
 #include "insight/tables/call_stacks.h"
 
-#include "base/child_index.h"
+#include "base/index.h"
 #include "insight/tables/python_frames.h"
 #include "insight/timeline/thread_name.h"
 
@@ -9,7 +9,7 @@
 typedef struct {
     const pace_step *step;
     pace_call_stacks stacks;
-    pace_child_index children;
+    pace_index children;
     pace_name *name_of; /* name of the step -> name of the stacks + 1; 0 = not yet looked at */
     uint32_t *node_of;  /* host task -> its node */
     int64_t from_ns, to_ns;
@@ -17,7 +17,7 @@ typedef struct {
 
 static pace_status child_of(uint32_t *out, builder *b, uint32_t parent, pace_name name, uint8_t kind) {
     uint32_t next = (uint32_t)b->stacks.nodes.count, depth = b->stacks.nodes.items[parent].depth + 1;
-    PACE_TRY(pace_child_index_find(out, &b->children, parent, name, next));
+    PACE_TRY(pace_index_find(out, &b->children, PACE_KEY_OF(parent, name), next));
     if (*out != next) return PACE_OK;
     return PACE_PUSH(&b->stacks.nodes, ((pace_stack_node){name, parent, depth, kind, 0, 0, 0}));
 }
@@ -135,7 +135,7 @@ pace_status pace_call_stacks_sum(pace_call_stacks *out, const pace_rank *rank, c
     builder b = {.step = &rank->step, .from_ns = from_ns, .to_ns = to_ns};
     PACE_TRY(pace_names_init(&b.stacks.names));
     pace_status status = build(&b, rank, choice);
-    pace_child_index_free(&b.children);
+    pace_index_free(&b.children);
     PACE_FREE(b.name_of, b.node_of);
     return PACE_GIVE(out, b.stacks, status, pace_call_stacks_free(&b.stacks));
 }

@@ -1,6 +1,6 @@
 #include "insight/tables/counters.h"
 
-#include "base/child_index.h"
+#include "base/index.h"
 #include "base/order.h"
 #include "base/text.h"
 
@@ -11,8 +11,8 @@
 typedef struct {
     const pace_step *step;
     pace_counters sums;
-    pace_child_index kernel_of, row_of; /* by name; by kernel and counter */
-    uint32_t *launches;                 /* calls that launch kernels, by time */
+    pace_index kernel_of, row_of; /* by name; by kernel and counter */
+    uint32_t *launches;           /* calls that launch kernels, by time */
     size_t launch_count;
 } summer;
 
@@ -72,7 +72,7 @@ static pace_name operator_of(const summer *s, uint32_t range) {
 
 static pace_status kernel_of(uint32_t *out, summer *s, const pace_counter *counter) {
     uint32_t next = (uint32_t)s->sums.kernels.count;
-    PACE_TRY(pace_child_index_find(out, &s->kernel_of, 0, counter->range, next));
+    PACE_TRY(pace_index_find(out, &s->kernel_of, counter->range, next));
     if (*out != next) return PACE_OK;
     return PACE_PUSH(&s->sums.kernels, ((pace_counted_kernel){.range = counter->range,
                                                               .op = operator_of(s, counter->number),
@@ -81,7 +81,7 @@ static pace_status kernel_of(uint32_t *out, summer *s, const pace_counter *count
 
 static pace_status add_row(summer *s, const pace_counter *counter) {
     uint32_t at, next = (uint32_t)s->sums.rows.count;
-    PACE_TRY(pace_child_index_find(&at, &s->row_of, counter->range, counter->counter, next));
+    PACE_TRY(pace_index_find(&at, &s->row_of, PACE_KEY_OF(counter->range, counter->counter), next));
     if (at == next)
         PACE_TRY(PACE_PUSH(&s->sums.rows, ((pace_counter_row){.range = counter->range,
                                                               .counter = counter->counter,
@@ -151,8 +151,8 @@ static pace_status sum(summer *s) {
 pace_status pace_counters_sum(pace_counters *out, const pace_rank *rank) {
     summer s = {.step = &rank->step};
     pace_status status = rank->step.counters.count ? sum(&s) : PACE_OK;
-    pace_child_index_free(&s.kernel_of);
-    pace_child_index_free(&s.row_of);
+    pace_index_free(&s.kernel_of);
+    pace_index_free(&s.row_of);
     pace_free(s.launches);
     return PACE_GIVE(out, s.sums, status, pace_counters_free(&s.sums));
 }

@@ -12,8 +12,7 @@ typedef struct {
     const pace_work_choice *choice;
     uint8_t *fuses; /* name -> 1 = no, 2 = yes, 0 = not looked up */
     pace_kernel_chains chains;
-    uint32_t *slots; /* hash of names: row + 1 */
-    size_t mask;
+    pace_names lists;       /* of the names of chains' kernels */
     uint32_t open[LONGEST]; /* kernels of the chain at hand */
     size_t length;
 } finder;
@@ -32,42 +31,17 @@ static bool is_simple(finder *f, uint32_t task) {
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-static bool same_names(const finder *f, const pace_kernel_chain *row, const pace_name *names, size_t count) {
-    return row->kernels == count && memcmp(f->chains.names.items + row->first, names, count * sizeof *names) == 0;
-}
-
-static size_t slot_of(const finder *f, const pace_name *names, size_t count) {
-    size_t slot = pace_hash(names, count * sizeof *names) & f->mask;
-    for (; f->slots[slot]; slot = (slot + 1) & f->mask)
-        if (same_names(f, &f->chains.rows.items[f->slots[slot] - 1], names, count)) break;
-    return slot;
-}
-
-static pace_status grow(finder *f) {
-    size_t slots = f->slots ? (f->mask + 1) * 2 : 256;
-    uint32_t *table = pace_alloc(slots, sizeof *table);
-    if (!table) return PACE_E_MEMORY;
-    pace_free(f->slots);
-    f->slots = table;
-    f->mask = slots - 1;
-    for (uint32_t i = 0; i < f->chains.rows.count; i++) {
-        const pace_kernel_chain *row = &f->chains.rows.items[i];
-        f->slots[slot_of(f, f->chains.names.items + row->first, row->kernels)] = i + 1;
-    }
-    return PACE_OK;
-}
-
+/* The row of a list of names, which is interned as the text of its bytes: the first list is text 1. */
 static pace_status row_of(pace_kernel_chain **out, finder *f, const pace_name *names, size_t count) {
-    if (!f->slots || f->chains.rows.count * 2 > f->mask) PACE_TRY(grow(f));
-    size_t slot = slot_of(f, names, count);
-    if (!f->slots[slot]) {
+    pace_name list;
+    PACE_TRY(pace_names_add(&list, &f->lists, (const char *)names, count * sizeof *names));
+    if (list > f->chains.rows.count) {
         pace_kernel_chain row = {.first = f->chains.names.count, .kernels = count};
         for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&f->chains.names, names[i]));
         for (size_t i = 0; i < count; i++) PACE_TRY(PACE_PUSH(&f->chains.tasks, f->open[i]));
         PACE_TRY(PACE_PUSH(&f->chains.rows, row));
-        f->slots[slot] = (uint32_t)f->chains.rows.count;
     }
-    *out = &f->chains.rows.items[f->slots[slot] - 1];
+    *out = &f->chains.rows.items[list - 1];
     return PACE_OK;
 }
 
@@ -131,13 +105,14 @@ pace_status pace_kernel_chains_find(pace_kernel_chains *out, const pace_rank *ra
                                     const pace_work_choice *choice) {
     finder f = {.step = &rank->step, .classes = classes, .choice = choice};
     f.fuses = pace_alloc(pace_names_count(&rank->step.names), sizeof *f.fuses);
-    pace_status status = f.fuses ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = f.fuses ? pace_names_init(&f.lists) : PACE_E_MEMORY;
     for (size_t i = 0; i < rank->step.lanes.count && status == PACE_OK; i++) {
         const pace_lane *lane = &rank->step.lanes.items[i];
         if (lane->device && (!rank->trace || lane->device_id == rank->device_id)) status = walk_lane(&f, lane);
     }
     keep_repeated(&f.chains);
-    PACE_FREE(f.fuses, f.slots);
+    pace_free(f.fuses);
+    pace_names_free(&f.lists);
     return PACE_GIVE(out, f.chains, status, pace_kernel_chains_free(&f.chains));
 }
 

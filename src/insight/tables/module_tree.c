@@ -1,6 +1,6 @@
 #include "insight/tables/module_tree.h"
 
-#include "base/child_index.h"
+#include "base/index.h"
 #include "base/order.h"
 #include "base/text.h"
 #include "base/tree_order.h"
@@ -19,7 +19,7 @@ typedef PACE_VEC(instance) instances;
 typedef struct {
     const pace_step *step;
     pace_module_tree tree;
-    pace_child_index children;
+    pace_index children;
     pace_name *part_of; /* name of the step -> name of the tree + 2; 1 = no part of a tree, 0 = not yet looked at */
     uint32_t *node_of;  /* host task -> the node it is in */
     instances seen;
@@ -31,7 +31,7 @@ static const char module_prefix[] = "nn.Module: ";
 
 static pace_status child_of(uint32_t *out, builder *b, uint32_t parent, pace_name name, bool module) {
     uint32_t next = (uint32_t)b->tree.nodes.count;
-    PACE_TRY(pace_child_index_find(out, &b->children, parent, name, next));
+    PACE_TRY(pace_index_find(out, &b->children, PACE_KEY_OF(parent, name), next));
     if (*out != next) return PACE_OK;
     pace_module_node node = {.name = name, .parent = parent, .module = module};
     node.depth = b->tree.nodes.items[parent].depth + 1;
@@ -240,7 +240,7 @@ pace_status pace_module_tree_build(pace_module_tree *out, const pace_rank *rank,
     builder b = {.step = &rank->step};
     PACE_TRY(pace_names_init(&b.tree.names));
     pace_status status = build(&b, rank, choice, from_ns, to_ns);
-    pace_child_index_free(&b.children);
+    pace_index_free(&b.children);
     PACE_FREE(b.part_of, b.node_of);
     PACE_VEC_FREE(&b.seen);
     return PACE_GIVE(out, b.tree, status, pace_module_tree_free(&b.tree));

@@ -1,5 +1,7 @@
 #include "insight/tables/operators.h"
 
+#include "base/id_set.h"
+#include "base/index.h"
 #include "base/order.h"
 #include "base/pattern.h"
 #include "base/text.h"
@@ -44,54 +46,18 @@ uint32_t pace_module_of(const pace_step *step, uint32_t task) {
 typedef struct {
     const pace_rank *rank;
     pace_grouping grouping;
-    uint32_t *row_of; /* hash table of (name, shapes): row + 1 */
-    size_t row_mask;
-    uint32_t *priced; /* hash set of operator tasks already priced: task + 1 */
-    size_t mask;
+    pace_index row_of;  /* by name and shapes */
+    pace_id_set priced; /* tasks of operators */
     pace_op_cache cache;
     pace_operator_rows rows;
 } summer;
 
-/* The slot of a row, or the free one where it belongs. */
-static size_t row_slot(const summer *s, pace_name name, pace_name shapes) {
-    uint64_t key = (uint64_t)name << 32 | shapes;
-    size_t slot = (key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & s->row_mask;
-    for (; s->row_of[slot]; slot = (slot + 1) & s->row_mask) {
-        const pace_operator_row *row = &s->rows.items[s->row_of[slot] - 1];
-        if (row->name == name && row->shapes == shapes) return slot;
-    }
-    return slot;
-}
-
-static pace_status grow_table(summer *s) {
-    size_t slots = s->row_of ? (s->row_mask + 1) * 2 : 256;
-    uint32_t *table = pace_alloc(slots, sizeof *table);
-    if (!table) return PACE_E_MEMORY;
-    pace_free(s->row_of);
-    s->row_of = table;
-    s->row_mask = slots - 1;
-    for (size_t i = 0; i < s->rows.count; i++)
-        s->row_of[row_slot(s, s->rows.items[i].name, s->rows.items[i].shapes)] = (uint32_t)i + 1;
-    return PACE_OK;
-}
-
 static pace_status row_at(pace_operator_row **row, summer *s, pace_name name, pace_name shapes) {
-    if (!s->row_of || s->rows.count * 2 > s->row_mask) PACE_TRY(grow_table(s));
-    size_t slot = row_slot(s, name, shapes);
-    if (!s->row_of[slot]) {
-        PACE_TRY(PACE_PUSH(&s->rows, ((pace_operator_row){.name = name, .shapes = shapes})));
-        s->row_of[slot] = (uint32_t)s->rows.count;
-    }
-    *row = &s->rows.items[s->row_of[slot] - 1];
+    uint32_t at, next = (uint32_t)s->rows.count;
+    PACE_TRY(pace_index_find(&at, &s->row_of, PACE_KEY_OF(name, shapes), next));
+    if (at == next) PACE_TRY(PACE_PUSH(&s->rows, ((pace_operator_row){.name = name, .shapes = shapes})));
+    *row = &s->rows.items[at];
     return PACE_OK;
-}
-
-static bool price_once(summer *s, uint32_t op) {
-    size_t slot = ((uint64_t)op * UINT64_C(0x9e3779b97f4a7c15) >> 32) & s->mask;
-    for (; s->priced[slot]; slot = (slot + 1) & s->mask)
-        if (s->priced[slot] == op + 1) return false;
-    s->priced[slot] = op + 1;
-    return true;
 }
 
 /* On the host an operator's self time is not the time of what it computes when an operator within computes it. */
@@ -121,8 +87,9 @@ static pace_status add_item(summer *s, const pace_work_item *item) {
     PACE_TRY(row_at(&row, s, name, has_shapes ? step->detail[op] : 0));
     int64_t duration = item->end_ns - item->start_ns;
     row->time_ns += duration;
-    bool first = op == PACE_NO_TASK || !by_operator || price_once(s, op);
+    bool first = op == PACE_NO_TASK || !by_operator || !pace_id_set_has(&s->priced, op);
     row->calls += first;
+    if (op != PACE_NO_TASK && by_operator) PACE_TRY(pace_id_set_add(&s->priced, op));
     pace_op_amount amount;
     if (!by_operator || op == PACE_NO_TASK || !pace_operator_amount(&amount, s->rank, &s->cache, op)) return PACE_OK;
     row->modelled_ns += (double)duration;
@@ -137,25 +104,18 @@ PACE_ORDER(by_time, pace_operator_row, PACE_DOWN(time_ns) PACE_UP(name) PACE_UP(
 
 static pace_status sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping,
                        const pace_work_choice *choice) {
-    size_t slots = 64, count = rank->work.items.count;
-    while (slots < count * 2) slots *= 2;
-    summer s = {.rank = rank, .grouping = grouping, .mask = slots - 1};
-    s.priced = pace_alloc(slots, sizeof *s.priced);
+    summer s = {.rank = rank, .grouping = grouping};
     pace_op_cache_init(&s.cache, &rank->step);
-    pace_status status = s.priced ? PACE_OK : PACE_E_MEMORY;
-    for (size_t i = 0; status == PACE_OK && i < count; i++) {
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < rank->work.items.count; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
         if (pace_work_is_chosen(item, choice)) status = add_item(&s, item);
     }
-    PACE_FREE(s.row_of, s.priced);
+    pace_index_free(&s.row_of);
+    pace_id_set_free(&s.priced);
     pace_op_cache_free(&s.cache);
-    if (status != PACE_OK) {
-        PACE_VEC_FREE(&s.rows);
-        return status;
-    }
     if (s.rows.count) qsort(s.rows.items, s.rows.count, sizeof *s.rows.items, by_time);
-    *out = s.rows;
-    return PACE_OK;
+    return PACE_GIVE(out, s.rows, status, PACE_VEC_FREE(&s.rows));
 }
 
 static pace_status keep_matching(pace_operator_rows *rows, const pace_names *names, const char *expression) {

@@ -1,13 +1,8 @@
 /* Waits between compute and exchanges, by the memory they share and by the waits that are recorded. */
 #include "source/traces/trace_work.h"
+#include "base/index.h"
 
 #include <string.h>
-
-/* The last exchange that touched a memory. */
-typedef struct {
-    int64_t storage;
-    uint32_t launch; /* + 1; 0 = free */
-} touched;
 
 /* An exchange and the number that a wait for it repeats. */
 typedef struct {
@@ -17,8 +12,7 @@ typedef struct {
 
 struct pace_trace_flow {
     const pace_trace_nodes *trace;
-    touched *slots;
-    size_t mask;
+    pace_index touched; /* storage -> launch of the last exchange that touched it */
     PACE_VEC(numbered) exchanges;
     uint32_t last_compute, last_exchange; /* launches */
     uint32_t awaited;                     /* exchange that the next compute launch waits for */
@@ -27,30 +21,17 @@ struct pace_trace_flow {
 pace_status pace_trace_flow_open(pace_trace_flow **out, const pace_trace_nodes *trace) {
     pace_trace_flow *flow = pace_alloc(1, sizeof *flow);
     if (!flow) return PACE_E_MEMORY;
-    size_t slots = 64;
-    while (slots < trace->tensors.count * 2) slots *= 2;
     flow->trace = trace;
-    flow->mask = slots - 1;
     flow->last_compute = flow->last_exchange = flow->awaited = PACE_NO_LAUNCH;
-    if (!PACE_MAKE(flow->slots, slots)) {
-        pace_free(flow);
-        return PACE_E_MEMORY;
-    }
     *out = flow;
     return PACE_OK;
 }
 
 void pace_trace_flow_close(pace_trace_flow *flow) {
     if (!flow) return;
-    pace_free(flow->slots);
+    pace_index_free(&flow->touched);
     PACE_VEC_FREE(&flow->exchanges);
     pace_free(flow);
-}
-
-static touched *slot_of(const pace_trace_flow *flow, int64_t storage) {
-    size_t at = ((uint64_t)storage * UINT64_C(0x9e3779b97f4a7c15) >> 20) & flow->mask;
-    while (flow->slots[at].launch && flow->slots[at].storage != storage) at = (at + 1) & flow->mask;
-    return &flow->slots[at];
 }
 
 static void later(uint32_t *launch, uint32_t other) {
@@ -63,7 +44,7 @@ static pace_status launch_exchange(pace_trace_flow *flow, pace_launch *launch, u
     launch->waits[0] = flow->last_compute;
     for (uint32_t k = 0; k < node->inputs + node->outputs; k++) {
         int64_t storage = flow->trace->tensors.items[node->first_tensor + k].storage;
-        *slot_of(flow, storage) = (touched){storage, number + 1};
+        PACE_TRY(pace_index_set(&flow->touched, (uint64_t)storage, number));
     }
     flow->last_exchange = number;
     return PACE_PUSH(&flow->exchanges, ((numbered){node->collective_sequence, number}));
@@ -73,8 +54,8 @@ static void launch_compute(pace_trace_flow *flow, pace_launch *launch, uint32_t 
     const pace_trace_node *node = &flow->trace->nodes.items[i];
     uint32_t on = flow->awaited;
     for (uint32_t k = 0; k < node->inputs + node->outputs; k++) {
-        touched *slot = slot_of(flow, flow->trace->tensors.items[node->first_tensor + k].storage);
-        if (slot->launch) later(&on, slot->launch - 1);
+        int64_t storage = flow->trace->tensors.items[node->first_tensor + k].storage;
+        later(&on, pace_index_get(&flow->touched, (uint64_t)storage));
     }
     launch->waits[0] = on;
     flow->awaited = PACE_NO_LAUNCH;

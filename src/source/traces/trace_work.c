@@ -1,5 +1,6 @@
 /* Which nodes of an execution trace work on the device, and what they do there. */
 #include "source/traces/trace_work.h"
+#include "base/index.h"
 #include "base/text.h"
 #include "source/traces/collective_names.h"
 #include "base/order.h"
@@ -16,48 +17,33 @@ uint32_t pace_trace_find(const pace_trace_nodes *trace, int64_t id) {
 
 /* Schema 1.0.0 does not say where a tensor lies. An operator with a device among its arguments makes one there; all
  * others where their first known input is; what nothing is known of is taken to be on the device. */
-typedef struct {
-    int64_t storage;
-    uint8_t place;
-} storage_place;
-
-typedef struct {
-    storage_place *slots;
-    size_t mask;
-} places;
-
-static storage_place *slot_of(const places *p, int64_t storage) {
-    size_t at = ((uint64_t)storage * UINT64_C(0x9e3779b97f4a7c15) >> 20) & p->mask;
-    while (p->slots[at].place && p->slots[at].storage != storage) at = (at + 1) & p->mask;
-    return &p->slots[at];
+static uint8_t place_of(const pace_index *places, const pace_trace_tensor *tensor) {
+    uint32_t known = tensor->place ? tensor->place : pace_index_get(places, (uint64_t)tensor->storage);
+    return known == PACE_NO_NUMBER ? 0 : (uint8_t)known;
 }
 
-static uint8_t place_of(const places *p, const pace_trace_tensor *tensor) {
-    return tensor->place ? tensor->place : slot_of(p, tensor->storage)->place;
-}
-
-static void settle_node(const places *p, pace_trace_node *node, pace_trace_tensor *tensors) {
+static pace_status settle_node(pace_index *places, pace_trace_node *node, pace_trace_tensor *tensors) {
     uint8_t place = node->place;
     for (uint32_t k = 0; k < node->inputs; k++) {
         pace_trace_tensor *tensor = &tensors[node->first_tensor + k];
-        tensor->place = place_of(p, tensor);
+        tensor->place = place_of(places, tensor);
         if (!place) place = tensor->place;
     }
     for (uint32_t k = node->inputs; k < node->inputs + node->outputs; k++) {
         pace_trace_tensor *tensor = &tensors[node->first_tensor + k];
         if (!tensor->place) tensor->place = place;
-        if (tensor->place) *slot_of(p, tensor->storage) = (storage_place){tensor->storage, tensor->place};
+        if (tensor->place) PACE_TRY(pace_index_set(places, (uint64_t)tensor->storage, tensor->place));
     }
+    return PACE_OK;
 }
 
 static pace_status settle_places(const pace_trace_nodes *trace) {
-    size_t slots = 64;
-    while (slots < trace->tensors.count * 2) slots *= 2;
-    places p = {pace_alloc(slots, sizeof *p.slots), slots - 1};
-    if (!p.slots) return PACE_E_MEMORY;
-    for (size_t i = 0; i < trace->nodes.count; i++) settle_node(&p, &trace->nodes.items[i], trace->tensors.items);
-    pace_free(p.slots);
-    return PACE_OK;
+    pace_index places = {0}; /* by storage */
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < trace->nodes.count; i++)
+        status = settle_node(&places, &trace->nodes.items[i], trace->tensors.items);
+    pace_index_free(&places);
+    return status;
 }
 
 /* --- one node ------------------------------------------------------------------------------------------------- */
