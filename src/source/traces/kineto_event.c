@@ -104,85 +104,68 @@ static inline pace_status intern(pace_name *out, const pace_json_value *value, p
 
 /* --- args ----------------------------------------------------------------------------------------------- */
 
-enum {
-    ARG_NONE,
-    ARG_DEVICE,
-    ARG_STREAM,
-    ARG_CORRELATION,
-    ARG_EXTERNAL,
-    ARG_BYTES,
-    ARG_DIMS,
-    ARG_TYPES,
-    ARG_CONCRETE,
-    ARG_GRID,
-    ARG_BLOCK,
-    ARG_OCCUPANCY,
-    ARG_BLOCKS_PER_SM,
-    ARG_ADDRESS,
-    ARG_DEVICE_ID,
-    ARG_DEVICE_TYPE,
-    ARG_TOTAL_ALLOCATED,
-    ARG_TOTAL_RESERVED,
-    ARG_COLLECTIVE,
-    ARG_IN_ELEMENTS,
-    ARG_OUT_ELEMENTS,
-    ARG_GROUP_SIZE,
-    ARG_GROUP,
-    ARG_GROUP_RANKS,
-    ARG_SOURCE,
-    ARG_DESTINATION,
-    ARG_DTYPE,
-    ARG_RECORD_CORRELATION,
-    ARG_WAIT_STREAM,
-    ARG_SEQUENCE,
-    ARG_FORWARD_THREAD
+/* How an argument is kept, and as which type of member. */
+typedef enum {
+    KEEP_INT,         /* int64_t, 0 where it is no number */
+    KEEP_INT_OR_NONE, /* int64_t, -1 where it is none */
+    KEEP_ID,          /* uint64_t */
+    KEEP_RANK,        /* int64_t */
+    KEEP_INT16,
+    KEEP_UINT8,
+    KEEP_NAME, /* pace_name, interned */
+    KEEP_TEXT, /* pace_name, among the event's own texts */
+} keeping;
+
+/* Arguments that say more than their value. */
+enum { ARG_NONE, ARG_DIMS, ARG_COLLECTIVE, ARG_EXTERNAL };
+
+#define AT(member) offsetof(pace_kineto_event, member)
+
+/* The argument names of Kineto, 2021 to today. */
+static const struct {
+    const char *key;
+    keeping keep;
+    size_t at;
+} arguments[] = {
+    [ARG_NONE] = {""},
+    [ARG_DIMS] = {"Input Dims", KEEP_TEXT, AT(shapes[PACE_SHAPE_DIMS_PART])},
+    [ARG_COLLECTIVE] = {"Collective name", KEEP_NAME, AT(exchange.collective)},
+    [ARG_EXTERNAL] = {"External id", KEEP_ID, AT(external)}, /* in any capitalisation */
+    {"Input type", KEEP_TEXT, AT(shapes[PACE_SHAPE_TYPES_PART])},
+    {"Concrete Inputs", KEEP_TEXT, AT(shapes[PACE_SHAPE_CONCRETE_PART])},
+    {"grid", KEEP_TEXT, AT(launch[PACE_LAUNCH_GRID])},
+    {"block", KEEP_TEXT, AT(launch[PACE_LAUNCH_BLOCK])},
+    {"est. achieved occupancy %", KEEP_TEXT, AT(launch[PACE_LAUNCH_OCCUPANCY])},
+    {"blocks per SM", KEEP_TEXT, AT(launch[PACE_LAUNCH_BLOCKS_PER_SM])},
+    {"device", KEEP_INT_OR_NONE, AT(device)},
+    {"stream", KEEP_INT_OR_NONE, AT(stream)},
+    {"correlation", KEEP_ID, AT(correlation)},
+    {"bytes", KEEP_INT_OR_NONE, AT(bytes)},
+    {"Bytes", KEEP_INT_OR_NONE, AT(bytes)},
+    {"Addr", KEEP_INT, AT(memory.address)},
+    {"Device Id", KEEP_INT16, AT(memory.device_id)},
+    {"Device Type", KEEP_UINT8, AT(memory.device_type)},
+    {"Total Allocated", KEEP_INT_OR_NONE, AT(memory.allocated_bytes)},
+    {"Total Reserved", KEEP_INT_OR_NONE, AT(memory.reserved_bytes)},
+    {"wait_on_cuda_event_record_corr_id", KEEP_ID, AT(record_correlation)},
+    {"wait_on_stream", KEEP_INT_OR_NONE, AT(wait_stream)},
+    {"Sequence number", KEEP_INT_OR_NONE, AT(sequence)},
+    {"Fwd thread id", KEEP_INT, AT(forward_thread)},
+    {"In msg nelems", KEEP_INT, AT(exchange.in_elements)},
+    {"Out msg nelems", KEEP_INT, AT(exchange.out_elements)},
+    {"Group size", KEEP_INT, AT(exchange.group_size)},
+    {"Process Group Name", KEEP_NAME, AT(exchange.group)},
+    {"Process Group Ranks", KEEP_NAME, AT(exchange.group_ranks)},
+    {"Src Rank", KEEP_RANK, AT(exchange.source)},
+    {"Dst Rank", KEEP_RANK, AT(exchange.destination)},
+    {"dtype", KEEP_NAME, AT(exchange.dtype)},
 };
 
-/* The argument names of Kineto, 2021 to today; the length decides first, so most keys cost one comparison. */
 static uint8_t arg_of(const char *key, size_t length) {
-    switch (length) {
-    case 4:
-        if (is(key, length, "Addr")) return ARG_ADDRESS;
-        return is(key, length, "grid") ? ARG_GRID : ARG_NONE;
-    case 5:
-        if (is(key, length, "block")) return ARG_BLOCK;
-        if (is(key, length, "bytes") || is(key, length, "Bytes")) return ARG_BYTES;
-        return is(key, length, "dtype") ? ARG_DTYPE : ARG_NONE;
-    case 6:
-        if (is(key, length, "device")) return ARG_DEVICE;
-        return is(key, length, "stream") ? ARG_STREAM : ARG_NONE;
-    case 8:
-        if (is(key, length, "Src Rank")) return ARG_SOURCE;
-        return is(key, length, "Dst Rank") ? ARG_DESTINATION : ARG_NONE;
-    case 9: return is(key, length, "Device Id") ? ARG_DEVICE_ID : ARG_NONE;
-    case 10:
-        if (is(key, length, "Input Dims")) return ARG_DIMS;
-        if (is(key, length, "Input type")) return ARG_TYPES;
-        return is(key, length, "Group size") ? ARG_GROUP_SIZE : ARG_NONE;
-    case 11:
-        if (is(key, length, "correlation")) return ARG_CORRELATION;
-        if (is(key, length, "Device Type")) return ARG_DEVICE_TYPE;
-        return is(key, length, "External id") || pace_strncasecmp(key, "external id", length) == 0 ? ARG_EXTERNAL
-                                                                                                   : ARG_NONE;
-    case 13:
-        if (is(key, length, "Fwd thread id")) return ARG_FORWARD_THREAD;
-        if (is(key, length, "blocks per SM")) return ARG_BLOCKS_PER_SM;
-        return is(key, length, "In msg nelems") ? ARG_IN_ELEMENTS : ARG_NONE;
-    case 14:
-        if (is(key, length, "wait_on_stream")) return ARG_WAIT_STREAM;
-        if (is(key, length, "Total Reserved")) return ARG_TOTAL_RESERVED;
-        return is(key, length, "Out msg nelems") ? ARG_OUT_ELEMENTS : ARG_NONE;
-    case 15:
-        if (is(key, length, "Concrete Inputs")) return ARG_CONCRETE;
-        if (is(key, length, "Total Allocated")) return ARG_TOTAL_ALLOCATED;
-        if (is(key, length, "Sequence number")) return ARG_SEQUENCE;
-        return is(key, length, "Collective name") ? ARG_COLLECTIVE : ARG_NONE;
-    case 18: return is(key, length, "Process Group Name") ? ARG_GROUP : ARG_NONE;
-    case 19: return is(key, length, "Process Group Ranks") ? ARG_GROUP_RANKS : ARG_NONE;
-    case 25: return is(key, length, "est. achieved occupancy %") ? ARG_OCCUPANCY : ARG_NONE;
-    case 33: return is(key, length, "wait_on_cuda_event_record_corr_id") ? ARG_RECORD_CORRELATION : ARG_NONE;
-    default: return ARG_NONE;
-    }
+    for (uint8_t i = 1; i < PACE_COUNT(arguments); i++)
+        if (pace_span_is(key, length, arguments[i].key)) return i;
+    bool external = length == strlen("external id") && pace_strncasecmp(key, "external id", length) == 0;
+    return external ? ARG_EXTERNAL : ARG_NONE;
 }
 
 static inline uint64_t id_or_zero(const pace_json_value *value) {
@@ -198,48 +181,26 @@ static int64_t rank_of(const pace_json_value *value) {
 
 /* Where an argument goes that is kept as text; NULL for all others. */
 static pace_name *text_of(pace_kineto_event *event, uint8_t which) {
-    switch (which) {
-    case ARG_DIMS: event->has_shapes = true; return &event->shapes[PACE_SHAPE_DIMS_PART];
-    case ARG_TYPES: return &event->shapes[PACE_SHAPE_TYPES_PART];
-    case ARG_CONCRETE: return &event->shapes[PACE_SHAPE_CONCRETE_PART];
-    case ARG_GRID: return &event->launch[PACE_LAUNCH_GRID];
-    case ARG_BLOCK: return &event->launch[PACE_LAUNCH_BLOCK];
-    case ARG_OCCUPANCY: return &event->launch[PACE_LAUNCH_OCCUPANCY];
-    case ARG_BLOCKS_PER_SM: return &event->launch[PACE_LAUNCH_BLOCKS_PER_SM];
-    default: return NULL;
-    }
+    if (which == ARG_NONE || arguments[which].keep != KEEP_TEXT) return NULL;
+    if (which == ARG_DIMS) event->has_shapes = true;
+    return (pace_name *)(void *)((char *)event + arguments[which].at);
 }
 
 static pace_status keep_arg(pace_kineto_event *event, const pace_json_value *value, pace_json *json,
                             pace_names *names) {
-    pace_name *text;
-    switch (value->meaning) {
-    case ARG_DEVICE: event->device = int_or(value, -1); break;
-    case ARG_STREAM: event->stream = int_or(value, -1); break;
-    case ARG_CORRELATION: event->correlation = id_or_zero(value); break;
-    case ARG_EXTERNAL: event->external = id_or_zero(value); break;
-    case ARG_BYTES: event->bytes = int_or(value, -1); break;
-    case ARG_ADDRESS: event->memory.address = (uint64_t)int_or(value, 0); break;
-    case ARG_DEVICE_ID: event->memory.device_id = (int16_t)int_or(value, -1); break;
-    case ARG_DEVICE_TYPE: event->memory.device_type = (uint8_t)int_or(value, 0); break;
-    case ARG_TOTAL_ALLOCATED: event->memory.allocated_bytes = int_or(value, -1); break;
-    case ARG_TOTAL_RESERVED: event->memory.reserved_bytes = int_or(value, -1); break;
-    case ARG_RECORD_CORRELATION: event->record_correlation = id_or_zero(value); break;
-    case ARG_WAIT_STREAM: event->wait_stream = int_or(value, -1); break;
-    case ARG_SEQUENCE: event->sequence = int_or(value, -1); break;
-    case ARG_FORWARD_THREAD: event->forward_thread = int_or(value, 0); break;
-    case ARG_IN_ELEMENTS: event->exchange.in_elements = int_or(value, 0); break;
-    case ARG_OUT_ELEMENTS: event->exchange.out_elements = int_or(value, 0); break;
-    case ARG_GROUP_SIZE: event->exchange.group_size = int_or(value, 0); break;
-    case ARG_COLLECTIVE: event->has_exchange = true; return intern(&event->exchange.collective, value, json, names);
-    case ARG_GROUP: return intern(&event->exchange.group, value, json, names);
-    case ARG_GROUP_RANKS: return intern(&event->exchange.group_ranks, value, json, names);
-    case ARG_SOURCE: event->exchange.source = rank_of(value); break;
-    case ARG_DESTINATION: event->exchange.destination = rank_of(value); break;
-    case ARG_DTYPE: return intern(&event->exchange.dtype, value, json, names);
-    default:
-        text = text_of(event, value->meaning);
-        return text ? pace_kineto_text_add(text, &event->texts, value) : PACE_OK;
+    if (value->meaning == ARG_NONE) return PACE_OK;
+    void *to = (char *)event + arguments[value->meaning].at;
+    switch (arguments[value->meaning].keep) {
+    case KEEP_INT: *(int64_t *)to = int_or(value, 0); break;
+    case KEEP_INT_OR_NONE: *(int64_t *)to = int_or(value, -1); break;
+    case KEEP_ID: *(uint64_t *)to = id_or_zero(value); break;
+    case KEEP_RANK: *(int64_t *)to = rank_of(value); break;
+    case KEEP_INT16: *(int16_t *)to = (int16_t)int_or(value, -1); break;
+    case KEEP_UINT8: *(uint8_t *)to = (uint8_t)int_or(value, 0); break;
+    case KEEP_NAME:
+        if (value->meaning == ARG_COLLECTIVE) event->has_exchange = true;
+        return intern(to, value, json, names);
+    case KEEP_TEXT: return pace_kineto_text_add(text_of(event, value->meaning), &event->texts, value);
     }
     return PACE_OK;
 }
