@@ -7,6 +7,7 @@
 #include "base/status.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 
 /** Zeroed array of `count` elements of `size` bytes, or NULL with the message set. Free with pace_free(). */
 void *pace_alloc(size_t count, size_t size) PACE_MUST_CHECK;
@@ -85,6 +86,12 @@ pace_status pace_grow(void *data, size_t *capacity, size_t need, size_t size) PA
     do {                                                                                     \
         for (size_t each_ = 0; each_ < (vec)->count; each_++) release(&(vec)->items[each_]); \
         PACE_VEC_FREE(vec);                                                                  \
+    } while (0)
+
+/** Sorts an array by an order (base/order.h). */
+#define PACE_SORT(vec, order)                                                               \
+    do {                                                                                    \
+        if ((vec)->count) qsort((vec)->items, (vec)->count, sizeof *(vec)->items, (order)); \
     } while (0)
 
 /** The number of a word in a list; -1 = it is not there, or NULL. */

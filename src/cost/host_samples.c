@@ -2,7 +2,6 @@
 
 #include "base/order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 pace_status pace_host_samples_init(pace_host_samples *samples) {
@@ -73,7 +72,7 @@ static void count_parameters(pace_host_samples *samples) {
 
 void pace_host_samples_finish(pace_host_samples *samples) {
     if (samples->items.count) /* no null pointer for qsort */
-        qsort(samples->items.items, samples->items.count, sizeof *samples->items.items, by_operator);
+        PACE_SORT(&samples->items, by_operator);
     merge(samples);
     count_parameters(samples);
 }

@@ -200,7 +200,7 @@ static pace_status group_runs(pace_usage_groups *groups, adding *a, int by) {
     }
     PACE_TRY(add_waits(groups, a, by));
     for (size_t i = 0; i < groups->count; i++) finish_counters(&groups->items[i]);
-    if (groups->count) qsort(groups->items, groups->count, sizeof *groups->items, most_hours_first);
+    PACE_SORT(groups, most_hours_first);
     return PACE_OK;
 }
 

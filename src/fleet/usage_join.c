@@ -3,7 +3,6 @@
 #include "base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static pace_usage_fact *fact_of(const pace_usage *usage, pace_name name) {
@@ -284,7 +283,7 @@ static pace_status find_waits(pace_usage *usage) {
         double start_s = fact ? fmin(fact->start_s, run->start_s) : run->start_s;
         status = PACE_PUSH(&starts, ((start){run->job, i, run->submit_s, start_s}));
     }
-    if (starts.count) qsort(starts.items, starts.count, sizeof *starts.items, by_job);
+    PACE_SORT(&starts, by_job);
     for (size_t i = 0; status == PACE_OK && i < starts.count; i++) {
         const start *one = &starts.items[i];
         if (i > 0 && one->job && one->job == one[-1].job && one->submit_s == one[-1].submit_s) continue;

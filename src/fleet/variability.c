@@ -241,7 +241,7 @@ static pace_status find_all(pace_variability *v, workspace *s) {
     double reach = v->sigma > 0 ? reach_by_chance(v, s) : INFINITY;
     for (size_t w = 0; v->sigma > 0 && w < data->workers; w++)
         if (!isnan(v->workers[w].usual)) PACE_TRY(find_spells_of(v, s, w, reach));
-    if (v->spells.count > 1) qsort(v->spells.items, v->spells.count, sizeof *v->spells.items, most_lost_first);
+    PACE_SORT(&v->spells, most_lost_first);
     for (size_t w = 0; w < data->workers; w++) v->workers[w].usual = exp(v->workers[w].usual);
     return PACE_OK;
 }

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 /* Launches in the order in which their stream does them. */
 typedef struct {
@@ -74,7 +73,7 @@ static pace_status take_ready(pace_gradient_profile *profile, double *period_s, 
     if (status == PACE_OK && starts.count < count)
         status = pace_fail(PACE_E_INTERNAL, "a step was walked without its exchanges");
     if (status == PACE_OK) {
-        qsort(starts.items, starts.count, sizeof *starts.items, by_time);
+        PACE_SORT(&starts, by_time);
         const int64_t *last = starts.items + (starts.count - count);
         for (size_t i = 0; i < count; i++) profile->ready_s[i] = (double)(last[i] - last[0]) / 1e9;
         *period_s = starts.count >= 2 * count ? (double)(last[0] - last[-(ptrdiff_t)count]) / 1e9 : 0;

@@ -152,7 +152,7 @@ static pace_status take(pace_gradient_profile *profile, search *s, const char *p
                          "record_shapes=True), found %zu accumulated",
                          path, s->without_shape);
     keep_last_pass(s);
-    qsort(s->found.items, s->found.count, sizeof *s->found.items, by_ready);
+    PACE_SORT(&s->found, by_ready);
     PACE_TRY(pace_gradient_room(profile, s->found.count));
     profile->count = s->found.count;
     for (size_t i = 0; i < profile->count; i++) {

@@ -7,7 +7,6 @@
 #include "forecast/saving_bound.h"
 #include "insight/steps/typical_step.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *const pace_remedies_outcome_names[PACE_REMEDIES_OUTCOMES] = {"tried", "unknown", "too_large",
@@ -112,7 +111,7 @@ static bool is_outdone(const pace_remedies *out, size_t before, const pace_remed
 /* Those that save enough even so, best first. */
 static void keep_worthwhile(pace_remedies *out) {
     size_t kept = 0;
-    if (out->items.count) qsort(out->items.items, out->items.count, sizeof *out->items.items, by_gain);
+    PACE_SORT(&out->items, by_gain);
     PACE_ITEMS (pace_remedy, remedy, &out->items) {
         if (remedy->saved_share >= out->threshold && !is_outdone(out, kept, remedy)) out->items.items[kept++] = *remedy;
         else pace_remedy_free(remedy);

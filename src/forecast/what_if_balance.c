@@ -2,7 +2,6 @@
 #include "forecast/forecast_price.h"
 #include "forecast/what_ifs.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -45,7 +44,7 @@ PACE_ORDER(largest_first, table, PACE_DOWN(cost_s) PACE_UP(rank))
 
 /* Longest processing time first (Graham 1969): at most 4/3 of the best. */
 static void deal_out(balance *b, size_t ranks) {
-    if (b->tables.count) qsort(b->tables.items, b->tables.count, sizeof *b->tables.items, largest_first);
+    PACE_SORT(&b->tables, largest_first);
     for (size_t i = 0; i < b->tables.count; i++) {
         size_t least = 0;
         for (size_t r = 1; r < ranks; r++)

@@ -4,7 +4,6 @@
 #include "insight/culprit.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     SAMPLES = 8, /* of each gap, evenly: a gap may hold several operators */
@@ -43,7 +42,7 @@ PACE_ORDER(by_name, pace_host_gap, PACE_UP(input) PACE_TEXT(name))
 
 static void join(pace_host_gaps *gaps) {
     size_t kept = 0;
-    if (gaps->count) qsort(gaps->items, gaps->count, sizeof *gaps->items, by_name);
+    PACE_SORT(gaps, by_name);
     for (size_t i = 0; i < gaps->count; i++) {
         if (kept && by_name(&gaps->items[kept - 1], &gaps->items[i]) == 0) {
             gaps->items[kept - 1].a_ns += gaps->items[i].a_ns;
@@ -76,6 +75,6 @@ pace_status pace_host_gaps_of(pace_host_gaps *out, const pace_step_change *chang
     pace_host_gaps gaps = {0};
     pace_status status = add_side(&gaps, &change->a, true);
     if (status == PACE_OK) status = add_side(&gaps, &change->b, false);
-    if (status == PACE_OK && gaps.count) qsort(gaps.items, gaps.count, sizeof *gaps.items, by_change);
+    if (status == PACE_OK && gaps.count) PACE_SORT(&gaps, by_change);
     return PACE_GIVE(out, gaps, status, PACE_VEC_FREE(&gaps));
 }

@@ -2,8 +2,6 @@
 
 #include "base/order.h"
 
-#include <stdlib.h>
-
 /* Every thread may wait for every other's input: beyond these a trace is refused rather than read for hours. */
 enum { MOST_FETCHERS = 4096, MOST_HANDED = 1 << 24 };
 
@@ -62,7 +60,7 @@ PACE_ORDER(by_start, pace_interval, PACE_UP(start_ns))
 /* Its own input and what others handed to it, as one union. */
 static pace_status join(pace_intervals *out, const pace_intervals *own, pace_intervals *raw) {
     for (size_t i = 0; i < own->count; i++) PACE_TRY(PACE_PUSH(raw, own->items[i]));
-    if (raw->count) qsort(raw->items, raw->count, sizeof *raw->items, by_start);
+    PACE_SORT(raw, by_start);
     for (size_t i = 0; i < raw->count; i++)
         PACE_TRY(pace_intervals_add(out, raw->items[i].start_ns, raw->items[i].end_ns));
     return PACE_OK;

@@ -2,7 +2,6 @@
 #include "base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Numbers of segments, workers, replicas and servers that are tried: all up to 16, then 2^a and 3 x 2^a. */
@@ -380,7 +379,7 @@ pace_status pace_partition_search(pace_partition_found *out, const pace_partitio
     close_table(s.table);
     PACE_TRY(status);
     if (out->choices.count == 0) return PACE_E_USAGE; /* with the message of the last that cannot be */
-    qsort(out->choices.items, out->choices.count, sizeof *out->choices.items, by_time);
+    PACE_SORT(&out->choices, by_time);
     return PACE_OK;
 }
 

@@ -175,8 +175,7 @@ static pace_status order_by_time(pace_results *results) {
         for (size_t i = 0; i < count; i++) results->runs.items[i] = moved[i].run, now[moved[i].was] = i;
         for (size_t i = 0; i < results->figures.count; i++)
             results->figures.items[i].run = now[results->figures.items[i].run];
-        if (results->figures.count)
-            qsort(results->figures.items, results->figures.count, sizeof *results->figures.items, by_run);
+        PACE_SORT(&results->figures, by_run);
     }
     PACE_FREE(moved, now);
     return status;

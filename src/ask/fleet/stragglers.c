@@ -2,7 +2,6 @@
 #include "base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* 2, 4, ... 1024 workers, and as many as there were. */
@@ -115,7 +114,7 @@ static pace_status find_nodes(pace_stragglers_asked *asked) {
         for (size_t w = 0; w < asked->jobs[i].rows.nodes.count; w++) PACE_TRY(add_node(asked, &asked->jobs[i], w));
     for (size_t n = 0; n < asked->nodes.count; n++)
         asked->nodes.items[n].pace = exp(asked->nodes.items[n].pace / (double)asked->nodes.items[n].jobs);
-    if (asked->nodes.count > 1) qsort(asked->nodes.items, asked->nodes.count, sizeof *asked->nodes.items, slow_first);
+    PACE_SORT(&asked->nodes, slow_first);
     return PACE_OK;
 }
 

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
 
@@ -270,7 +269,7 @@ static void lead_sure(pace_plan_choice *all, size_t count, double tie) {
 static void order_choices(pace_plan_asked *a, pace_plan_place *p) {
     const pace_plan_choice *first = p->choices.items;
     double screened_s = first->time_s.median, spread = p->step.frameworks.plan_spread;
-    qsort(p->choices.items, p->choices.count, sizeof *p->choices.items, by_time);
+    PACE_SORT(&p->choices, by_time);
     a->order_changed |= first->time_s.median < screened_s;
     lead_sure(p->choices.items, p->choices.count, p->step.frameworks.plan_tie);
     for (size_t i = 0; i < p->choices.count; i++)

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* --- what the file fixes ------------------------------------------------------------------------------------------ */
@@ -165,6 +164,6 @@ pace_status pace_plan_yours_improve(pace_plan_asked *a) {
     bool precise = pace_settings_name(&a->options->set, (const char *const[]){"precision", NULL});
     for (int f = 0; f < PACE_PLAN_FIELDS; f++)
         if (f != PACE_PLAN_PRECISION || !precise) PACE_TRY(try_field(a, p, &yours, f));
-    if (a->changes.count) qsort(a->changes.items, a->changes.count, sizeof *a->changes.items, by_change);
+    PACE_SORT(&a->changes, by_change);
     return PACE_OK;
 }

@@ -75,7 +75,7 @@ static pace_status draw_sizes(pace_exchange_curves *out, const pace_exchange_ask
     pace_sizes sorted = {0};
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < a->sizes.count; i++) status = PACE_PUSH(&sorted, a->sizes.items[i]);
-    if (status == PACE_OK) qsort(sorted.items, sorted.count, sizeof *sorted.items, pace_ascending);
+    if (status == PACE_OK) PACE_SORT(&sorted, pace_ascending);
     if (status == PACE_OK) status = add_sizes(out, a, &sorted);
     PACE_VEC_FREE(&sorted);
     return status;

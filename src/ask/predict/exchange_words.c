@@ -42,7 +42,7 @@ pace_status pace_read_sizes(pace_sizes *out, const char *text) {
 
 void pace_sizes_in_order(pace_sizes *sizes) {
     size_t kept = 0;
-    if (sizes->count) qsort(sizes->items, sizes->count, sizeof *sizes->items, pace_ascending);
+    PACE_SORT(sizes, pace_ascending);
     for (size_t i = 0; i < sizes->count; i++) {
         double bytes = floor(sizes->items[i]);
         if (kept == 0 || sizes->items[kept - 1] != bytes) sizes->items[kept++] = bytes;

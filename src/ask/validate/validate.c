@@ -3,7 +3,6 @@
 #include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LEFT_OUT = -2, ALWAYS_FITTED = -1 };
@@ -43,7 +42,7 @@ static pace_status work_quantile(double *out, const checker *c, unsigned t, cons
         if (strcmp(other, class_name) == 0) status = PACE_PUSH(&work, one);
     }
     if (status == PACE_OK && work.count > 0) {
-        qsort(work.items, work.count, sizeof *work.items, pace_ascending);
+        PACE_SORT(&work, pace_ascending);
         *out = work.items[(size_t)(c->one->beyond * (double)(work.count - 1))];
     }
     PACE_VEC_FREE(&work);

@@ -36,7 +36,7 @@ PACE_ORDER(by_change, pace_exchange_pair, PACE_DOWN_OF(CHANGE) PACE_THEN(by_kind
 
 static void match(pace_exchange_pairs *pairs) {
     size_t kept = 0;
-    if (pairs->count) qsort(pairs->items, pairs->count, sizeof *pairs->items, by_kind);
+    PACE_SORT(pairs, by_kind);
     for (size_t i = 0; i < pairs->count; i++) {
         pace_exchange_pair *one = &pairs->items[i], *before = kept ? &pairs->items[kept - 1] : NULL;
         if (!before || by_kind(before, one) != 0) pairs->items[kept++] = *one;

@@ -6,7 +6,6 @@
 #include "insight/tables/operators.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *const pace_fused_kind_names[] = {"by fusion", "only in A", "only in B"};
@@ -179,7 +178,7 @@ PACE_ORDER(ascending, uint64_t, PACE_UP_OF(*))
 
 static void sort_modules(matcher *m) {
     size_t kept = 0;
-    if (m->modules.count) qsort(m->modules.items, m->modules.count, sizeof *m->modules.items, ascending);
+    PACE_SORT(&m->modules, ascending);
     for (size_t i = 0; i < m->modules.count; i++)
         if (kept == 0 || m->modules.items[kept - 1] != m->modules.items[i])
             m->modules.items[kept++] = m->modules.items[i];
@@ -302,7 +301,7 @@ static pace_status match(pace_fused_pairs *out, matcher *m) {
     sort_modules(m);
     match_by_name(m, out);
     PACE_TRY(add_rows(out, m));
-    if (out->rows.count) qsort(out->rows.items, out->rows.count, sizeof *out->rows.items, by_change);
+    PACE_SORT(&out->rows, by_change);
     return PACE_OK;
 }
 

@@ -3,8 +3,6 @@
 #include "base/order.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 /* Of which none is longer, four of five kernels that run alone last the same within this share of their median. */
 #define ALIKE 0.2
 
@@ -81,7 +79,7 @@ static pace_status order(kernels *k) {
     for (size_t i = 0; i < count; i++) k->sorted_ns[k->first[k->part.items[i] + 1]++] = k->length_ns.items[i];
     for (size_t i = 0; i < parts; i++)
         pace_sort_ns(k->sorted_ns + k->first[i], k->length_ns.items, k->first[i + 1] - k->first[i]);
-    if (k->all.count) qsort(k->all.items, k->all.count, sizeof *k->all.items, by_likeness);
+    PACE_SORT(&k->all, by_likeness);
     return PACE_OK;
 }
 

@@ -5,7 +5,6 @@
 #include "insight/ranks/item_exchange.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void pace_exchange_totals_free(pace_exchange_totals *totals) { PACE_VEC_FREE(&totals->items); }
@@ -120,7 +119,7 @@ static void finish(pace_exchange_totals *totals, size_t here) {
         row->busbw_per_s = known ? row->algbw_per_s * pace_bus_factor(collective, (int)row->group_size) : NAN;
         add_sums(totals, row, here);
     }
-    if (totals->items.count) qsort(totals->items.items, totals->items.count, sizeof *totals->items.items, by_time);
+    PACE_SORT(&totals->items, by_time);
 }
 
 pace_status pace_exchange_totals_find(pace_exchange_totals *out, const pace_rank *rank, size_t here,

@@ -34,13 +34,13 @@ static void find_segments(pace_host_exchanges *all, const pace_replay *replay, c
 }
 
 static void number(pace_host_exchanges *all) {
-    qsort(all->items, all->count, sizeof *all->items, by_place);
+    PACE_SORT(all, by_place);
     for (size_t i = 1; i < all->count; i++) {
         const pace_host_exchange *before = &all->items[i - 1];
         bool again = before->rank == all->items[i].rank && strcmp(before->name, all->items[i].name) == 0;
         all->items[i].number = again ? before->number + 1 : 0;
     }
-    qsort(all->items, all->count, sizeof *all->items, by_number);
+    PACE_SORT(all, by_number);
 }
 
 pace_status pace_host_exchanges_find(pace_host_exchanges *out, const pace_replay *replay, const uint32_t *lane_rank,

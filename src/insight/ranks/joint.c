@@ -118,7 +118,7 @@ static pace_status add_trace(joiner *j, uint32_t rank) {
     for (pace_arrivals *arrivals = j->arrivals + all.first; arrivals < j->arrivals + all.first + all.count;
          arrivals++) {
         for (size_t i = 0; i < arrivals->count; i++) arrivals->items[i].segment += first;
-        if (arrivals->count) qsort(arrivals->items, arrivals->count, sizeof *arrivals->items, by_item);
+        PACE_SORT(arrivals, by_item);
     }
     return status;
 }
@@ -150,7 +150,7 @@ PACE_ORDER(by_time, point, PACE_UP(at_ns) PACE_UP(segment))
 /* The lane of a meeting; *out is its last segment. */
 static pace_status add_meeting(uint32_t *out, joiner *j) {
     pace_replay *replay = &j->joint->replay;
-    qsort(j->points.items, j->points.count, sizeof *j->points.items, by_time);
+    PACE_SORT(&j->points, by_time);
     PACE_TRY(PACE_PUSH(&replay->lane_first, (uint32_t)replay->segments.count));
     PACE_TRY(PACE_PUSH(&j->joint->lane_rank, PACE_NO_INDEX));
     for (size_t i = 0; i < j->points.count; i++) {

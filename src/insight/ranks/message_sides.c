@@ -201,7 +201,7 @@ PACE_ORDER(by_cause, batch, PACE_UP(cause) PACE_UP(item))
 /* A batch carries what its thread recorded before it and no other kernel carries. */
 static pace_status settle_batches(finder *f) {
     const pace_step *step = &f->rank->step;
-    if (f->batches.count) qsort(f->batches.items, f->batches.count, sizeof *f->batches.items, by_cause);
+    PACE_SORT(&f->batches, by_cause);
     for (size_t i = 0; i < f->batches.count; i++) {
         const batch *own = &f->batches.items[i];
         const pace_lane *lane = &step->lanes.items[pace_task_lane(step, own->cause)];
@@ -226,7 +226,7 @@ pace_status pace_message_sides_find(pace_message_sides *out, pace_rank *rank) {
     for (uint32_t i = 0; status == PACE_OK && i < rank->work.items.count; i++)
         if (rank->work.items.items[i].class == PACE_WORK_COMMUNICATION) status = find_of_kernel(&f, i);
     if (status == PACE_OK) status = settle_batches(&f);
-    if (sides.count) qsort(sides.items, sides.count, sizeof *sides.items, by_item);
+    PACE_SORT(&sides, by_item);
     PACE_VEC_FREE(&f.records, &f.batches);
     return PACE_GIVE(out, sides, status, PACE_VEC_FREE(&sides));
 }

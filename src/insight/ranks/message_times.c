@@ -29,7 +29,7 @@ static pace_status list(endings *out, const pace_messages *messages, pace_rank *
         const pace_rank *rank = ranks[m->rank[side]];
         PACE_TRY(PACE_PUSH(out, ((ending){rank->work.items.items[m->item[side]].end_ns + rank->shift_ns, i, false})));
     }
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_end);
+    PACE_SORT(out, by_end);
     return PACE_OK;
 }
 
@@ -111,7 +111,7 @@ static pace_status list_stretches(stretches *out, const pace_messages *messages,
         int64_t shift_ns = ranks[r]->shift_ns;
         PACE_TRY(PACE_PUSH(out, ((stretch){item->start_ns + shift_ns, item->end_ns + shift_ns, r})));
     }
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_start);
+    PACE_SORT(out, by_start);
     return PACE_OK;
 }
 

@@ -4,7 +4,6 @@
 #include "insight/ranks/clocks.h"
 #include "insight/ranks/item_exchange.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --- kernels that end together ------------------------------------------------------------------------------------ */
@@ -48,7 +47,7 @@ static pace_status list_all(endings *out, pace_rank *const *ranks, size_t rank_c
     texts names = {0};
     pace_status status = PACE_OK;
     for (size_t r = 0; status == PACE_OK && r < rank_count; r++) status = list_rank(out, &names, ranks[r], (uint32_t)r);
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_name_and_end);
+    PACE_SORT(out, by_name_and_end);
     PACE_VEC_FREE(&names);
     return status;
 }
@@ -140,7 +139,7 @@ static pace_status list_sets(set_list *list) {
         if (known) known->times++;
         else if (list->sets.count < most) PACE_TRY(PACE_PUSH(&list->sets, ((member_set){parts, key, own->members, 1})));
     }
-    if (list->sets.count) qsort(list->sets.items, list->sets.count, sizeof *list->sets.items, by_times);
+    PACE_SORT(&list->sets, by_times);
     return PACE_OK;
 }
 

@@ -3,7 +3,6 @@
 #include "base/order.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const char *past_zeros(const char *at) {
@@ -101,7 +100,7 @@ static pace_status find_families(families *all, const pace_step *step, const pac
     pace_status status = PACE_OK;
     for (uint32_t task = 0; status == PACE_OK && task < step->count; task++)
         if (may_be_step(step, words, task)) status = PACE_PUSH(&entries, ((entry){step->start_ns[task], task}));
-    if (entries.count) qsort(entries.items, entries.count, sizeof *entries.items, by_start);
+    PACE_SORT(&entries, by_start);
     for (size_t i = 0; status == PACE_OK && i < entries.count; i++) status = add_entry(all, step, &entries.items[i]);
     PACE_VEC_FREE(&entries);
     return status;
@@ -158,7 +157,7 @@ static pace_status judge(bool *fits, const pace_step *step, const family *own) {
     for (uint32_t task = 0; status == PACE_OK && task < step->count; task++)
         if (belongs(step, task, own))
             status = PACE_PUSH(&windows, ((window){step->start_ns[task], pace_step_end_ns(step, task)}));
-    if (windows.count) qsort(windows.items, windows.count, sizeof *windows.items, by_window);
+    PACE_SORT(&windows, by_window);
     *fits = status == PACE_OK && windows.count && holds_most(step, own, windows.items, windows.count);
     PACE_VEC_FREE(&windows);
     return status;
@@ -166,7 +165,7 @@ static pace_status judge(bool *fits, const pace_step *step, const family *own) {
 
 static pace_status choose(const family **chosen, families *all, const pace_step *step, const pace_stage_words *words) {
     enum { MOST_TRIED = 8 };
-    if (all->count) qsort(all->items, all->count, sizeof *all->items, by_time);
+    PACE_SORT(all, by_time);
     for (size_t i = 0, tried = 0; i < all->count && tried < MOST_TRIED; i++) {
         bool fits;
         if (!recurs(&all->items[i], words)) continue;

@@ -156,7 +156,7 @@ static pace_status add_periodic(pace_marks *marks, pace_step *step, const pace_s
         if (step->name[task] != chosen || step->kind[task] > PACE_TASK_ANNOTATION) continue;
         status = PACE_PUSH(&marks->items, ((pace_mark){.start_ns = step->start_ns[task]}));
     }
-    if (marks->items.count) qsort(marks->items.items, marks->items.count, sizeof *marks->items.items, by_start);
+    PACE_SORT(&marks->items, by_start);
     for (size_t i = 0; status == PACE_OK && i < marks->items.count; i++) {
         char label[32];
         snprintf(label, sizeof label, "step %zu", i + 1);
@@ -259,7 +259,7 @@ static pace_status find(pace_marks *marks, pace_step *step, const pace_stage_wor
     if (marks->items.count == 0) return regex ? fail_unmatched(step, regex) : add_periodic(marks, step, words);
     marks->origin = PACE_MARKS_ANNOTATED;
     marks->certainty = 1;
-    qsort(marks->items.items, marks->items.count, sizeof *marks->items.items, by_start);
+    PACE_SORT(&marks->items, by_start);
     end_before_next(marks);
     return number_labels(marks, step);
 }

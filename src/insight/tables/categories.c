@@ -3,7 +3,6 @@
 #include "base/order.h"
 #include "cost/roofline.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -76,7 +75,7 @@ static pace_status sum(summer *s, const pace_work_choice *choice) {
     const pace_work *work = &s->rank->work;
     for (size_t i = 0; i < work->items.count; i++)
         if (pace_work_is_chosen(&work->items.items[i], choice)) PACE_TRY(add_item(s, &work->items.items[i]));
-    if (s->rows.count) qsort(s->rows.items, s->rows.count, sizeof *s->rows.items, by_time);
+    PACE_SORT(&s->rows, by_time);
     return PACE_OK;
 }
 

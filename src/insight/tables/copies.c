@@ -3,7 +3,6 @@
 #include "base/order.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct {
     pace_name name;
@@ -21,7 +20,7 @@ static pace_status gather(copies *out, const pace_rank *rank, const pace_work_ch
         if (moves && pace_work_is_chosen(item, choice))
             PACE_TRY(PACE_PUSH(out, ((copy){step->name[item->task], item->task})));
     }
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_name);
+    PACE_SORT(out, by_name);
     return PACE_OK;
 }
 
@@ -58,7 +57,7 @@ static pace_status make_rows(pace_copy_rows *out, const pace_step *step, const c
         status = PACE_PUSH(out, measure(step, all->items + i, next - i, durations, scratch));
     }
     PACE_FREE(durations, scratch);
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_time);
+    PACE_SORT(out, by_time);
     return status;
 }
 

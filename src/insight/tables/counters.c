@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -52,7 +51,7 @@ static pace_status find_launches(summer *s) {
     pace_status status = PACE_OK;
     for (uint32_t task = 0; status == PACE_OK && task < s->step->count; task++)
         if (launches_kernel(s->step, task)) status = PACE_PUSH(&found, ((launch){s->step->start_ns[task], task}));
-    if (status == PACE_OK && found.count) qsort(found.items, found.count, sizeof *found.items, by_time);
+    if (status == PACE_OK && found.count) PACE_SORT(&found, by_time);
     if (status == PACE_OK) s->launches = pace_alloc(found.count, sizeof *s->launches);
     if (status == PACE_OK && !s->launches) status = PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < found.count; i++) s->launches[i] = found.items[i].call;
@@ -128,10 +127,10 @@ PACE_ORDER(by_kernel, pace_counter_row, PACE_UP(kernel) PACE_UP(counter))
 static pace_status order(summer *s) {
     uint32_t *place = pace_alloc(pace_names_count(&s->step->names), sizeof *place);
     if (!place) return PACE_E_MEMORY;
-    qsort(s->sums.kernels.items, s->sums.kernels.count, sizeof *s->sums.kernels.items, by_flop);
+    PACE_SORT(&s->sums.kernels, by_flop);
     for (size_t i = 0; i < s->sums.kernels.count; i++) place[s->sums.kernels.items[i].range] = (uint32_t)i;
     for (size_t i = 0; i < s->sums.rows.count; i++) s->sums.rows.items[i].kernel = place[s->sums.rows.items[i].range];
-    qsort(s->sums.rows.items, s->sums.rows.count, sizeof *s->sums.rows.items, by_kernel);
+    PACE_SORT(&s->sums.rows, by_kernel);
     pace_free(place);
     return PACE_OK;
 }

@@ -4,7 +4,6 @@
 #include "base/sort.h"
 #include "insight/tables/kernel_stats.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* One kernel on one rank. */
@@ -69,13 +68,13 @@ PACE_ORDER(by_excess, pace_kernel_ranks_row, PACE_DOWN_OF(EXCESS) PACE_UP(name))
 static pace_status make_rows(pace_kernel_ranks *ranks, places *all, size_t rank_count) {
     double *scratch = pace_alloc(rank_count, sizeof *scratch);
     pace_status status = scratch ? PACE_OK : PACE_E_MEMORY;
-    if (all->count) qsort(all->items, all->count, sizeof *all->items, by_name);
+    PACE_SORT(all, by_name);
     for (size_t i = 0, next; i < all->count && status == PACE_OK; i = next) {
         for (next = i + 1; next < all->count && all->items[next].name == all->items[i].name; next++) {}
         status = PACE_PUSH(&ranks->rows, row_of(&all->items[i], next - i, scratch));
     }
     pace_free(scratch);
-    if (ranks->rows.count) qsort(ranks->rows.items, ranks->rows.count, sizeof *ranks->rows.items, by_excess);
+    PACE_SORT(&ranks->rows, by_excess);
     return status;
 }
 

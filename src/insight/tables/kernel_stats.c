@@ -5,7 +5,6 @@
 #include "insight/tables/launch_shape.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct {
     const pace_step *step;
@@ -102,7 +101,7 @@ static pace_status make_rows(pace_kernel_rows *out, sorter *s, const regex_t *pa
         }
         from = to;
     }
-    if (out->count) qsort(out->items, out->count, sizeof *out->items, by_time);
+    PACE_SORT(out, by_time);
     return PACE_OK;
 }
 

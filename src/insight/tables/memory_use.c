@@ -120,8 +120,7 @@ static pace_status find_operators(finder *f) {
         status = PACE_PUSH(&f->use.operators, sum_of(f, all + i, next - i));
     }
     pace_free(all);
-    if (f->use.operators.count)
-        qsort(f->use.operators.items, f->use.operators.count, sizeof *f->use.operators.items, by_bytes);
+    PACE_SORT(&f->use.operators, by_bytes);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/tree_order.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* One instance's frame below a node. */
@@ -168,7 +167,7 @@ static size_t next_different(const instances *seen, size_t at) {
 
 static void count_instances(builder *b) {
     instances *seen = &b->seen;
-    if (seen->count) qsort(seen->items, seen->count, sizeof *seen->items, by_owner);
+    PACE_SORT(seen, by_owner);
     for (size_t i = 0; i < seen->count; i = next_different(seen, i)) b->tree.nodes.items[seen->items[i].of].instances++;
 }
 
@@ -206,10 +205,10 @@ static pace_status sum_classes(builder *b) {
     }
     pace_free(class_of);
     if (status != PACE_OK || b->seen.count == 0) return status;
-    qsort(b->seen.items, b->seen.count, sizeof *b->seen.items, by_owner);
+    PACE_SORT(&b->seen, by_owner);
     for (size_t i = 0; i < b->seen.count; i = next_different(&b->seen, i))
         if (b->seen.items[i].of) tree->classes.items[b->seen.items[i].of - 1].instances++;
-    if (tree->classes.count) qsort(tree->classes.items, tree->classes.count, sizeof *tree->classes.items, by_own_time);
+    PACE_SORT(&tree->classes, by_own_time);
     return PACE_OK;
 }
 

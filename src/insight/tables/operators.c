@@ -8,8 +8,6 @@
 #include "cost/roofline.h"
 #include "step/op_shapes.h"
 
-#include <stdlib.h>
-
 uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t task) {
     if (step->kind[task] == PACE_TASK_OP) return task;
     uint32_t at = pace_task_made_for(step, task), innermost = PACE_NO_TASK;
@@ -114,7 +112,7 @@ static pace_status sum(pace_operator_rows *out, const pace_rank *rank, pace_grou
     pace_index_free(&s.row_of);
     pace_id_set_free(&s.priced);
     pace_op_cache_free(&s.cache);
-    if (s.rows.count) qsort(s.rows.items, s.rows.count, sizeof *s.rows.items, by_time);
+    PACE_SORT(&s.rows, by_time);
     return PACE_GIVE(out, s.rows, status, PACE_VEC_FREE(&s.rows));
 }
 

@@ -7,7 +7,6 @@
 #include "step/full_queues.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const int64_t shortest_t1_ns = 2000, longest_t1_ns = 200000; /* both excluded */
@@ -214,7 +213,7 @@ static size_t most_of_a_type(const measurer *m) {
 static pace_status finish(pace_overheads *out, measurer *m) {
     size_t count = m->samples.count;
     for (size_t i = 0; i < m->rows.count; i++) m->rows.items[i].first_sample = i;
-    if (m->rows.count) qsort(m->rows.items, m->rows.count, sizeof *m->rows.items, by_type_and_sum);
+    PACE_SORT(&m->rows, by_type_and_sum);
     int64_t *placed = pace_alloc(count + 1, sizeof *placed);
     size_t *next = pace_alloc(m->rows.count + 1, sizeof *next);
     if (placed && next) place_samples(m, placed, next);

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "insight/tables/module_tree.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -121,8 +120,7 @@ static pace_status sum(summer *s, const pace_rank *rank, const pace_work_choice 
     for (size_t i = 0; i < s->step->lanes.count; i++)
         if (!s->step->lanes.items[i].device) PACE_TRY(walk_lane(s, &s->step->lanes.items[i]));
     add_work(s, rank, choice);
-    if (s->frames.rows.count)
-        qsort(s->frames.rows.items, s->frames.rows.count, sizeof *s->frames.rows.items, by_self_time);
+    PACE_SORT(&s->frames.rows, by_self_time);
     return PACE_OK;
 }
 

@@ -3,8 +3,6 @@
 #include "base/order.h"
 #include "insight/timeline/timeline_cut.h"
 
-#include <stdlib.h>
-
 /* Merging begins with slices of so many to a stretch, and goes on to twice as long ones until they have room. */
 enum { PARTS = 200000 };
 
@@ -62,7 +60,7 @@ static pace_status make_wishes(wishes *list, pace_rank *const *traces, size_t co
         if (mark == SIZE_MAX && is_own) PACE_TRY(PACE_PUSH(list, whole_trace(t)));
         else PACE_TRY(wish_steps(list, t, is_own ? reported : traces[t], is_own, number, mark));
     }
-    qsort(list->items, list->count, sizeof *list->items, by_priority);
+    PACE_SORT(list, by_priority);
     return PACE_OK;
 }
 
@@ -252,7 +250,7 @@ static pace_status plan(pace_trace_zones *zones, wishes *list, pace_rank *const 
                         const pace_zone_limits *limits) {
     bool large = grant(list, traces, limits->whole_slices);
     const wish first = list->count ? list->items[0] : (wish){0};
-    if (list->count) qsort(list->items, list->count, sizeof *list->items, by_start);
+    PACE_SORT(list, by_start);
     const terms by = {list, large ? &first : NULL, limits->whole_slices, limits->merged_slices / count};
     for (size_t t = 0; t < count; t++) PACE_TRY(zones_of(&zones[t], traces[t], t, &by));
     return PACE_OK;

@@ -234,7 +234,7 @@ static pace_status add_value(value_rows *out, const view *v, const pace_stored_f
 /* Of many values some differ by chance: as many times less likely must each be (Bonferroni). */
 static void put_changes(pace_node *root, value_rows *rows) {
     pace_node *table = pace_open_table(root, &changes, 0);
-    if (rows->count) qsort(rows->items, rows->count, sizeof *rows->items, by_change);
+    PACE_SORT(rows, by_change);
     PACE_ITEMS (value_row, row, rows) {
         row->verdict =
             row->p * (double)rows->count <= PACE_CHANGE_LEVEL ? "significant among all values" : "significant alone";

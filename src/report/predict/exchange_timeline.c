@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 enum { NAME = 64, OPEN_RANKS = 16 };
 
@@ -70,8 +69,8 @@ PACE_ORDER(by_rank, pace_flow_logged_rank, PACE_UP(rank))
 
 static pace_status draw(void *context, pace_timeline *timeline) {
     exchange *e = context;
-    qsort(e->log.entries.items, e->log.entries.count, sizeof *e->log.entries.items, by_lane);
-    qsort(e->log.ranks.items, e->log.ranks.count, sizeof *e->log.ranks.items, by_rank);
+    PACE_SORT(&e->log.entries, by_lane);
+    PACE_SORT(&e->log.ranks, by_rank);
     for (size_t r = 0, at = 0; r < e->log.ranks.count; r++) at = draw_rank(timeline, e, &e->log.ranks.items[r], at);
     pace_timeline_note(timeline,
                        "Operations of each rank in order. A receive lasts from when its lane is free until the message "

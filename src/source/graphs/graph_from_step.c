@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "source/graphs/graph_builder.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --- which host tasks become nodes ---------------------------------------------------------------------------- */
@@ -244,7 +243,7 @@ static pace_status add_launch(pace_graph_builder *b, const pace_graph_entry *ent
 
 static pace_status add_entries(pace_graph_builder *b) {
     uint32_t unlinked = PACE_NO_NODE;
-    if (b->entries.count) qsort(b->entries.items, b->entries.count, sizeof *b->entries.items, by_issue);
+    PACE_SORT(&b->entries, by_issue);
     PACE_ITEMS (const pace_graph_entry, entry, &b->entries) {
         if (entry->launch) {
             PACE_TRY(add_launch(b, entry, &unlinked));

@@ -139,7 +139,7 @@ PACE_ORDER(by_thread, named_thread, PACE_UP(replica) PACE_UP(thread))
 
 /* Stage and tensor rank of each row, by the name of its thread. */
 static pace_status place_rows(reader *r) {
-    if (r->threads.count) qsort(r->threads.items, r->threads.count, sizeof *r->threads.items, by_thread);
+    PACE_SORT(&r->threads, by_thread);
     PACE_ITEMS (pace_pipeline_row, row, &r->rows->rows) {
         named_thread asked = {.replica = row->replica, .thread = row->rank};
         const named_thread *found =

@@ -213,7 +213,7 @@ static pace_status read_document(reader *r) {
             return expected(r, "iterations by number");
         PACE_TRY(read_iteration(r));
     }
-    if (r->steps.count) qsort(r->steps.items, r->steps.count, sizeof *r->steps.items, by_number);
+    PACE_SORT(&r->steps, by_number);
     for (size_t i = 1; i < r->steps.count; i++)
         if (r->steps.items[i].step == r->steps.items[i - 1].step)
             return pace_fail(PACE_E_INPUT, "%s: expected each iteration once, found %" PRId64 " twice", r->path,

@@ -2,8 +2,6 @@
 #include "base/order.h"
 #include "base/text.h"
 
-#include <stdlib.h>
-
 pace_status pace_pipeline_rows_init(pace_pipeline_rows *rows) {
     *rows = (pace_pipeline_rows){.stages = 1, .chunks = 1};
     return pace_names_init(&rows->names);
@@ -17,7 +15,7 @@ void pace_pipeline_rows_free(pace_pipeline_rows *rows) {
 PACE_ORDER(by_place, pace_pipeline_row, PACE_UP(stage) PACE_UP(replica) PACE_UP(tensor))
 
 void pace_pipeline_rows_number(pace_pipeline_rows *rows) {
-    if (rows->rows.count) qsort(rows->rows.items, rows->rows.count, sizeof *rows->rows.items, by_place);
+    PACE_SORT(&rows->rows, by_place);
     int64_t rank = 0;
     for (size_t i = 0; i < rows->rows.count; i++) {
         pace_pipeline_row *row = &rows->rows.items[i];

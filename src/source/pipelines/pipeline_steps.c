@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST_WORKERS = 1 << 12, BETWEEN_STEPS_NS = 1000, STAMPS_DIFFER_NS = 50000 };
 
@@ -65,7 +64,7 @@ static pace_status find_workers(maker *m) {
         if (all->workers.count > MOST_WORKERS)
             return pace_fail(PACE_E_LIMIT, "%s: more than %d ranks", m->path, (int)MOST_WORKERS);
     }
-    if (all->workers.count) qsort(all->workers.items, all->workers.count, sizeof *all->workers.items, by_place);
+    PACE_SORT(&all->workers, by_place);
     return PACE_OK;
 }
 
@@ -79,7 +78,7 @@ static pace_status find_steps(maker *m) {
         placed_step *own = &m->steps.items[m->steps.count - 1];
         if (end_ns > own->to_ns) own->to_ns = end_ns;
     }
-    if (m->steps.count) qsort(m->steps.items, m->steps.count, sizeof *m->steps.items, by_number);
+    PACE_SORT(&m->steps, by_number);
     size_t kept = 0;
     PACE_ITEMS (const placed_step, one, &m->steps) {
         placed_step *last = kept ? &m->steps.items[kept - 1] : NULL;
@@ -372,7 +371,7 @@ static void say(maker *m) {
 static pace_status make_all(pace_step_list *out, maker *m) {
     pace_pipeline_rows *all = m->all;
     if (all->rows.count == 0) return pace_fail(PACE_E_INPUT, "%s: expected rows of operations, found none", m->path);
-    qsort(all->rows.items, all->rows.count, sizeof *all->rows.items, by_rank_and_time);
+    PACE_SORT(&all->rows, by_rank_and_time);
     PACE_TRY(find_kinds(m));
     PACE_TRY(find_workers(m));
     PACE_TRY(find_steps(m));

@@ -6,8 +6,6 @@
 
 #include "base/order.h"
 
-#include <stdlib.h>
-
 typedef struct {
     int64_t at_ns;
     uint32_t task;
@@ -27,8 +25,8 @@ static pace_status list_instants(instants *out, const pace_step *step) {
         PACE_TRY(PACE_PUSH(&out->ends, ((instant){pace_step_end_ns(step, task), task})));
     }
     if (out->begins.count) {
-        qsort(out->begins.items, out->begins.count, sizeof *out->begins.items, by_time);
-        qsort(out->ends.items, out->ends.count, sizeof *out->ends.items, by_time);
+        PACE_SORT(&out->begins, by_time);
+        PACE_SORT(&out->ends, by_time);
     }
     return PACE_OK;
 }
@@ -46,7 +44,7 @@ static pace_status add_waits(pace_step *step, const instants *all) {
         if (pace_task_lane(step, on) == pace_task_lane(step, begin->task)) continue;
         PACE_TRY(PACE_PUSH(&step->waits, ((pace_wait){begin->task, on})));
     }
-    if (step->waits.count) qsort(step->waits.items, step->waits.count, sizeof *step->waits.items, by_task);
+    PACE_SORT(&step->waits, by_task);
     return PACE_OK;
 }
 

@@ -5,7 +5,6 @@
 #include "base/order.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -258,7 +257,7 @@ pace_status pace_trace_nodes_read(pace_trace_nodes *out, pace_input *input) {
     pace_json_free(r.json);
     pace_trace_arguments_free(&r.arguments);
     if (status == PACE_OK) {
-        qsort(nodes.nodes.items, nodes.nodes.count, sizeof *nodes.nodes.items, by_id);
+        PACE_SORT(&nodes.nodes, by_id);
         status = check_ids(&nodes, input);
     }
     return PACE_GIVE(out, nodes, status, pace_trace_nodes_free(&nodes));
