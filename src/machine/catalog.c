@@ -58,11 +58,16 @@ static bool is_made_of(const pace_catalog_kind *kind, const char *name) {
     return false;
 }
 
+static void free_value(const pace_catalog_kind *kind, void *value) {
+    if (kind->release) kind->release(value);
+    pace_free(value);
+}
+
 /* What was made of one file; NULL: all. */
 static void forget_kept(pace_catalog *catalog, const char *name) {
     size_t stays = 0;
     PACE_ITEMS (kept, one, &catalog->kept) {
-        if (!name || is_made_of(one->kind, name)) one->kind->free(one->value);
+        if (!name || is_made_of(one->kind, name)) free_value(one->kind, one->value);
         else catalog->kept.items[stays++] = *one;
     }
     catalog->kept.count = stays;
@@ -163,7 +168,7 @@ static pace_status keep(const void **out, pace_catalog *catalog, const pace_cata
     void *first = find_kept(catalog, kind);
     pace_status status = first ? PACE_OK : PACE_PUSH(&catalog->kept, ((kept){kind, value}));
     pthread_mutex_unlock(&catalog->lock);
-    if (first || status != PACE_OK) kind->free(value);
+    if (first || status != PACE_OK) free_value(kind, value);
     if (status == PACE_OK) *out = first ? first : value;
     return status;
 }
@@ -176,8 +181,19 @@ pace_status pace_catalog_kept(const void **out, pace_catalog *catalog, const pac
         *out = value;
         return PACE_OK;
     }
-    PACE_TRY(kind->make(&value, catalog)); /* without the lock: it asks for documents */
-    return keep(out, catalog, kind, value);
+    value = pace_alloc(1, kind->size);
+    if (!value) return PACE_E_MEMORY;
+    pace_status status = kind->make(value, catalog); /* without the lock: it asks for documents */
+    if (status == PACE_OK) return keep(out, catalog, kind, value);
+    free_value(kind, value);
+    return status;
+}
+
+pace_status pace_catalog_copy(void *out, pace_catalog *catalog, const pace_catalog_kind *kind) {
+    const void *value;
+    PACE_TRY(pace_catalog_kept(&value, catalog, kind));
+    memcpy(out, value, kind->size);
+    return PACE_OK;
 }
 
 size_t pace_catalog_parses(pace_catalog *catalog, const char *name) {

@@ -33,13 +33,16 @@ pace_status pace_catalog_document(const pace_yaml **out, pace_catalog *catalog, 
 
 /** A kind of thing that is made of the catalogue once and kept with it. */
 typedef struct {
-    pace_status (*make)(void **out, pace_catalog *catalog);
-    void (*free)(void *value);
-    const char *const *files; /* of which it is made, up to NULL; "models/" stands for every file of the folder */
+    size_t size;
+    pace_status (*make)(void *value, pace_catalog *catalog); /* fills what is zero */
+    void (*release)(void *value); /* frees what it owns, also of one that was not made whole; NULL: it owns nothing */
+    const char *const *files;     /* of which it is made, up to NULL; "models/" stands for every file of the folder */
 } pace_catalog_kind;
 
 /** The thing of a kind: made when it is first asked for, borrowed from the catalogue. Errors: those of make(). */
 pace_status pace_catalog_kept(const void **out, pace_catalog *catalog, const pace_catalog_kind *kind) PACE_MUST_CHECK;
+/** A copy of it, which borrows what the thing owns. */
+pace_status pace_catalog_copy(void *out, pace_catalog *catalog, const pace_catalog_kind *kind) PACE_MUST_CHECK;
 
 /** Forgets one file, which has changed, and all that was made of it; other files stay parsed. What was borrowed from
  * either is gone. Not while other threads use the catalogue. */

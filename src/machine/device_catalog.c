@@ -30,26 +30,20 @@ static pace_status take(pace_device_catalog *out, pace_device_catalog devices) {
     return PACE_GIVE(out, devices, status, pace_device_catalog_free(&devices));
 }
 
-static void free_kept(void *value) {
-    pace_device_catalog_free(value);
-    pace_free(value);
-}
+static void free_kept(void *value) { pace_device_catalog_free(value); }
 
-static pace_status make_kept(void **out, pace_catalog *catalog) {
-    pace_device_catalog devices = {.documents = catalog}, *kept = pace_alloc(1, sizeof *kept);
-    if (!kept) return PACE_E_MEMORY;
-    pace_status status = pace_catalog_document(&devices.yaml, catalog, "devices.yaml");
-    if (status == PACE_OK) status = take(kept, devices);
-    return PACE_GIVE(out, kept, status, pace_free(kept));
+static pace_status make_kept(void *value, pace_catalog *catalog) {
+    pace_device_catalog *devices = value;
+    devices->documents = catalog;
+    PACE_TRY(pace_catalog_document(&devices->yaml, catalog, "devices.yaml"));
+    return read_devices(devices);
 }
 
 /* Each has its own extras, and borrows the devices, which are read once. */
 pace_status pace_device_catalog_load(pace_device_catalog *out, pace_catalog *catalog) {
     static const char *const files[] = {"devices.yaml", NULL};
-    static const pace_catalog_kind kind = {make_kept, free_kept, files};
-    const void *kept;
-    PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
-    *out = *(const pace_device_catalog *)kept;
+    static const pace_catalog_kind kind = {sizeof *out, make_kept, free_kept, files};
+    PACE_TRY(pace_catalog_copy(out, catalog, &kind));
     out->borrows = true;
     return PACE_OK;
 }

@@ -81,35 +81,21 @@ static pace_status read_all(pace_doubt_catalog *out) {
     return PACE_OK;
 }
 
-static pace_status make_kept(void **out, pace_catalog *catalog) {
-    const pace_yaml *yaml;
-    PACE_TRY(pace_catalog_document(&yaml, catalog, "doubts.yaml"));
-    pace_doubt_catalog *kept = pace_alloc(1, sizeof *kept);
-    if (!kept) return PACE_E_MEMORY;
-    kept->yaml = yaml;
-    pace_status status = read_all(kept);
-    return PACE_GIVE(out, kept, status, pace_free(kept));
-}
-
-static pace_status find_kept(const pace_doubt_catalog **out, pace_catalog *catalog) {
-    static const char *const files[] = {"doubts.yaml", NULL};
-    static const pace_catalog_kind kind = {make_kept, pace_free, files};
-    const void *kept;
-    PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
-    *out = kept;
-    return PACE_OK;
+static pace_status make_kept(void *value, pace_catalog *catalog) {
+    pace_doubt_catalog *kept = value;
+    PACE_TRY(pace_catalog_document(&kept->yaml, catalog, "doubts.yaml"));
+    return read_all(kept);
 }
 
 pace_status pace_doubt_catalog_load(pace_doubt_catalog *out, pace_catalog *catalog) {
-    const pace_doubt_catalog *kept;
-    PACE_TRY(find_kept(&kept, catalog));
-    *out = *kept;
-    return PACE_OK;
+    static const char *const files[] = {"doubts.yaml", NULL};
+    static const pace_catalog_kind kind = {sizeof *out, make_kept, NULL, files};
+    return pace_catalog_copy(out, catalog, &kind);
 }
 
 pace_status pace_doubts_load(pace_doubts *out, pace_catalog *catalog) {
-    const pace_doubt_catalog *kept;
-    PACE_TRY(find_kept(&kept, catalog));
-    *out = kept->doubts;
+    pace_doubt_catalog all;
+    PACE_TRY(pace_doubt_catalog_load(&all, catalog));
+    *out = all.doubts;
     return PACE_OK;
 }

@@ -237,39 +237,28 @@ static pace_status read_machine(pace_machine *out, pace_catalog *catalog, const 
 pace_status pace_machines_read(pace_machine_catalog *out, pace_catalog *catalog, const pace_yaml *yaml) {
     pace_machine_catalog list = {0};
     const pace_yaml_node *entries;
-    pace_status status = PACE_OK;
     PACE_TRY(pace_yaml_list(&entries, yaml, pace_yaml_root(yaml), "machines"));
-    PACE_YAML_EACH (one, entries) {
+    pace_status status = PACE_OK;
+    for (size_t i = 0; status == PACE_OK && i < pace_yaml_count(entries); i++) {
         pace_machine machine;
-        PACE_TRY_GOTO(read_machine(&machine, catalog, yaml, one), failed);
-        PACE_TRY_GOTO(PACE_PUSH(&list.machines, machine), failed);
+        status = read_machine(&machine, catalog, yaml, pace_yaml_item(entries, i));
+        if (status == PACE_OK) status = PACE_PUSH(&list.machines, machine);
     }
-    *out = list;
-    return PACE_OK;
-failed:
-    PACE_VEC_FREE(&list.machines);
-    return status;
+    return PACE_GIVE(out, list, status, PACE_VEC_FREE(&list.machines));
 }
 
-static void free_kept(void *value) {
-    pace_machine_catalog_free(value);
-    pace_free(value);
-}
+static void free_kept(void *value) { pace_machine_catalog_free(value); }
 
-static pace_status make_kept(void **out, pace_catalog *catalog) {
+static pace_status make_kept(void *value, pace_catalog *catalog) {
     const pace_yaml *yaml;
     PACE_TRY(pace_catalog_document(&yaml, catalog, "machines.yaml"));
-    pace_machine_catalog *kept = pace_alloc(1, sizeof *kept);
-    pace_status status = kept ? pace_machines_read(kept, catalog, yaml) : PACE_E_MEMORY;
-    return PACE_GIVE(out, kept, status, pace_free(kept));
+    return pace_machines_read(value, catalog, yaml);
 }
 
 pace_status pace_machine_catalog_load(pace_machine_catalog *out, pace_catalog *catalog) {
     static const char *const files[] = {"machines.yaml", "devices.yaml", "networks.yaml", NULL};
-    static const pace_catalog_kind kind = {make_kept, free_kept, files};
-    const void *kept;
-    PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
-    *out = *(const pace_machine_catalog *)kept;
+    static const pace_catalog_kind kind = {sizeof *out, make_kept, free_kept, files};
+    PACE_TRY(pace_catalog_copy(out, catalog, &kind));
     out->borrows = true;
     return PACE_OK;
 }

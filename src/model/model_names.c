@@ -46,25 +46,18 @@ static pace_status add_model(void *context, const pace_yaml *yaml, const char *n
     return PACE_OK;
 }
 
-static void free_kept(void *value) {
-    pace_model_names_free(value);
-    pace_free(value);
-}
+static void free_kept(void *value) { pace_model_names_free(value); }
 
-static pace_status make_kept(void **out, pace_catalog *catalog) {
-    pace_model_names *kept = pace_alloc(1, sizeof *kept);
-    if (!kept) return PACE_E_MEMORY;
-    pace_status status = pace_catalog_document(&kept->words, catalog, "model_names.yaml");
-    if (status == PACE_OK) status = pace_model_each_description(catalog, add_model, kept);
-    return PACE_GIVE(out, kept, status, free_kept(kept));
+static pace_status make_kept(void *value, pace_catalog *catalog) {
+    pace_model_names *kept = value;
+    PACE_TRY(pace_catalog_document(&kept->words, catalog, "model_names.yaml"));
+    return pace_model_each_description(catalog, add_model, kept);
 }
 
 pace_status pace_model_names_load(pace_model_names *out, pace_catalog *catalog) {
     static const char *const files[] = {"model_names.yaml", "models/", NULL};
-    static const pace_catalog_kind kind = {make_kept, free_kept, files};
-    const void *kept;
-    PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
-    *out = *(const pace_model_names *)kept;
+    static const pace_catalog_kind kind = {sizeof *out, make_kept, free_kept, files};
+    PACE_TRY(pace_catalog_copy(out, catalog, &kind));
     out->borrows = true;
     return PACE_OK;
 }

@@ -28,17 +28,14 @@ static void drop_fits(exchanges *e) {
 
 static void close_exchanges(void *state) {
     exchanges *e = state;
-    if (!e) return;
     PACE_VEC_FREE_EACH(&e->tables, pace_exchange_rows_free);
     drop_fits(e);
     pace_exchange_asker_free(&e->asker);
-    pace_free(e);
 }
 
-static pace_status open_exchanges(void **state, const pace_rows_options *options) {
-    exchanges *e = *state = pace_alloc(1, sizeof *e);
+static pace_status open_exchanges(void *state, const pace_rows_options *options) {
+    exchanges *e = state;
     pace_collective collective;
-    if (!e) return PACE_E_MEMORY;
     e->options = options;
     e->asker.catalog = options->context->catalog;
     e->asker.fit = &e->fit;
@@ -318,6 +315,7 @@ const pace_row_kind pace_exchange_kind = {.name = "exchange",
                                           .title = "Fit of exchanges",
                                           .claims = claims,
                                           .is_log = is_log,
+                                          .size = sizeof(exchanges),
                                           .open = open_exchanges,
                                           .close = close_exchanges,
                                           .load = load_fit,

@@ -32,11 +32,9 @@ static void drop_fit(jobs *j) {
 
 static void close_jobs(void *state) {
     jobs *j = state;
-    if (!j) return;
     PACE_VEC_FREE_EACH(&j->tables, pace_job_rows_free);
     drop_fit(j);
     pace_job_catalog_free(&j->catalog);
-    pace_free(j);
 }
 
 static pace_status assume(jobs *j, const char *fit_path) {
@@ -50,9 +48,8 @@ static pace_status assume(jobs *j, const char *fit_path) {
     return status;
 }
 
-static pace_status open_jobs(void **state, const pace_rows_options *options) {
-    jobs *j = *state = pace_alloc(1, sizeof *j);
-    if (!j) return PACE_E_MEMORY;
+static pace_status open_jobs(void *state, const pace_rows_options *options) {
+    jobs *j = state;
     j->options = options;
     return assume(j, NULL);
 }
@@ -289,6 +286,7 @@ const pace_row_kind pace_job_kind = {.name = "job",
                                      .columns = answer_columns,
                                      .column_count = PACE_COUNT(answer_columns),
                                      .claims = claims,
+                                     .size = sizeof(jobs),
                                      .open = open_jobs,
                                      .close = close_jobs,
                                      .load = load_fit,

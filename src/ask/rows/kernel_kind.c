@@ -31,18 +31,15 @@ static void drop_fit(kernels *k) {
 
 static void close_kernels(void *state) {
     kernels *k = state;
-    if (!k) return;
     PACE_VEC_FREE_EACH(&k->tables, pace_kernel_rows_free);
     drop_fit(k);
     pace_kernel_calls_free(&k->calls);
     pace_cost_free(k->cost);
     pace_device_catalog_free(&k->catalog);
-    pace_free(k);
 }
 
-static pace_status open_kernels(void **state, const pace_rows_options *options) {
-    kernels *k = *state = pace_alloc(1, sizeof *k);
-    if (!k) return PACE_E_MEMORY;
+static pace_status open_kernels(void *state, const pace_rows_options *options) {
+    kernels *k = state;
     k->options = options;
     PACE_TRY(pace_device_catalog_load(&k->catalog, options->context->catalog));
     if (options->device) PACE_TRY(pace_device_to_run_on(&k->device, &k->catalog, options->device));
@@ -294,6 +291,7 @@ static int claims(const pace_columns *columns, const pace_csv *csv) {
 
 const pace_row_kind pace_kernel_kind = {.name = "kernel",
                                         .claims = claims,
+                                        .size = sizeof(kernels),
                                         .open = open_kernels,
                                         .close = close_kernels,
                                         .load = load_fit,

@@ -15,15 +15,12 @@ typedef struct {
 
 static void close_overheads(void *state) {
     overheads *o = state;
-    if (!o) return;
     pace_row_files_free(&o->files);
     pace_host_samples_free(&o->samples);
-    pace_free(o);
 }
 
-static pace_status open_overheads(void **state, const pace_rows_options *options) {
-    overheads *o = *state = pace_alloc(1, sizeof *o);
-    if (!o) return PACE_E_MEMORY;
+static pace_status open_overheads(void *state, const pace_rows_options *options) {
+    overheads *o = state;
     o->options = options;
     return pace_host_samples_init(&o->samples);
 }
@@ -107,6 +104,7 @@ static pace_status describe(pace_findings *out, const void *state) {
 }
 
 const pace_row_kind pace_overhead_kind = {.name = "overhead",
+                                          .size = sizeof(overheads),
                                           .open = open_overheads,
                                           .close = close_overheads,
                                           .read = read_table,

@@ -11,15 +11,12 @@ typedef struct {
 
 static void close_profiles(void *state) {
     profiles *p = state;
-    if (!p) return;
     pace_row_files_free(&p->files);
     pace_profiler_rows_free(&p->rows);
-    pace_free(p);
 }
 
-static pace_status open_profiles(void **state, const pace_rows_options *options) {
-    profiles *p = *state = pace_alloc(1, sizeof *p);
-    if (!p) return PACE_E_MEMORY;
+static pace_status open_profiles(void *state, const pace_rows_options *options) {
+    profiles *p = state;
     p->options = options;
     if (!options->fit_path) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
@@ -63,6 +60,7 @@ static pace_status describe(pace_findings *out, const void *state) {
 }
 
 const pace_row_kind pace_profiler_kind = {.name = "profiler",
+                                          .size = sizeof(profiles),
                                           .open = open_profiles,
                                           .close = close_profiles,
                                           .read = read_table,

@@ -23,6 +23,16 @@ pace_status pace_row_kind_find(const pace_row_kind **out, const pace_row_kinds *
     return pace_fail(PACE_E_USAGE, "kind: expected %s, found \"%.40s\"", names, name);
 }
 
+pace_status pace_row_kind_open(void **state, const pace_row_kind *kind, const pace_rows_options *options) {
+    *state = pace_alloc(1, kind->size);
+    return *state ? kind->open(*state, options) : PACE_E_MEMORY;
+}
+
+void pace_row_kind_close(const pace_row_kind *kind, void *state) {
+    if (state) kind->close(state);
+    pace_free(state);
+}
+
 pace_status pace_row_kind_read_file(const pace_row_kind *kind, void *state, const char *path) {
     return pace_input_read_file(state, path, kind->read);
 }

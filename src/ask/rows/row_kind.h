@@ -65,8 +65,10 @@ typedef struct {
     /** Whether the start of a file that is no table speaks for this kind; NULL: it never does. */
     bool (*is_log)(const char *head);
 
-    /** `options` are borrowed until close(), which frees *state, also when open() failed. */
-    pace_status (*open)(void **state, const pace_rows_options *options);
+    /** Fills a state of `size` zero bytes; `options` are borrowed until close(), which frees what it owns, also when
+     * open() failed. */
+    size_t size;
+    pace_status (*open)(void *state, const pace_rows_options *options);
     void (*close)(void *state);
 
     /** Before read(), which may take defaults from the fit. NULL: the kind has no fit. */
@@ -109,6 +111,11 @@ pace_status pace_row_kind_find(const pace_row_kind **out, const pace_row_kinds *
  * what looks like nothing else. Only the start of the file is read; a
  * file that cannot be read is left to its reader to complain about. */
 const pace_row_kind *pace_row_kind_of_file(const pace_row_kinds *kinds, pace_catalog *catalog, const char *path);
+
+/** A state of the kind, opened; *state is to be closed after a failure, too. */
+pace_status pace_row_kind_open(void **state, const pace_row_kind *kind,
+                               const pace_rows_options *options) PACE_MUST_CHECK;
+void pace_row_kind_close(const pace_row_kind *kind, void *state);
 
 /** Opens and reads the file `path` as the next table of a state. */
 pace_status pace_row_kind_read_file(const pace_row_kind *kind, void *state, const char *path) PACE_MUST_CHECK;

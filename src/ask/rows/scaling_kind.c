@@ -20,16 +20,13 @@ typedef struct {
 
 static void close_scalings(void *state) {
     scalings *s = state;
-    if (!s) return;
     PACE_VEC_FREE_EACH(&s->tables, pace_scaling_rows_free);
     pace_scaling_asked_close(&s->asked);
-    pace_free(s);
 }
 
-static pace_status open_scalings(void **state, const pace_rows_options *options) {
-    scalings *s = *state = pace_alloc(1, sizeof *s);
+static pace_status open_scalings(void *state, const pace_rows_options *options) {
+    scalings *s = state;
     pace_machine machine;
-    if (!s) return PACE_E_MEMORY;
     s->options = options;
     if (options->device) PACE_TRY(pace_machine_asked(&machine, options->context->catalog, options->device));
     s->asked.on = options->device;
@@ -224,6 +221,7 @@ const pace_row_kind pace_scaling_kind = {.name = "scaling",
                                          .columns_before_status = 1,
                                          .title = "Fit of scaling",
                                          .claims = claims,
+                                         .size = sizeof(scalings),
                                          .open = open_scalings,
                                          .close = close_scalings,
                                          .load = load_fit,

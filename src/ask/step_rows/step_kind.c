@@ -20,15 +20,12 @@ typedef struct {
 
 static void close_steps(void *state) {
     steps *s = state;
-    if (!s) return;
     PACE_VEC_FREE_EACH(&s->tables, pace_step_rows_free);
     pace_step_pricer_close(&s->pricer);
-    pace_free(s);
 }
 
-static pace_status open_steps(void **state, const pace_rows_options *options) {
-    steps *s = *state = pace_alloc(1, sizeof *s);
-    if (!s) return PACE_E_MEMORY;
+static pace_status open_steps(void *state, const pace_rows_options *options) {
+    steps *s = state;
     s->options = options;
     return pace_step_pricer_open(&s->pricer, options->context->catalog);
 }
@@ -198,6 +195,7 @@ const pace_row_kind pace_step_kind = {.name = "step",
                                       .column_count = 3,
                                       .columns_before_status = 3,
                                       .claims = claims,
+                                      .size = sizeof(steps),
                                       .open = open_steps,
                                       .close = close_steps,
                                       .load = load_fit,

@@ -265,7 +265,7 @@ static pace_status find_measured(checker *c) {
 }
 
 static pace_status open_tables(checker *c, const char *folder) {
-    PACE_TRY(c->kind->open(&c->state, &c->options));
+    PACE_TRY(pace_row_kind_open(&c->state, c->kind, &c->options));
     for (unsigned i = 0; i < c->one->file_count; i++) {
         char path[4096];
         PACE_TRY(pace_case_path(path, sizeof path, c->one, folder, i));
@@ -294,7 +294,7 @@ static pace_status predict_held_out(pace_case_score *out, pace_context *context,
         if (status == PACE_OK && one->near) status = fit_nearest(&c);
         if (status == PACE_OK) status = run_folds(out, &c);
     }
-    kind->close(c.state);
+    pace_row_kind_close(kind, c.state);
     PACE_VEC_FREE(&c.words);
     for (unsigned i = 0; i < PACE_CASE_FILES; i++) PACE_VEC_FREE(&c.fold[i]);
     return status;

@@ -62,12 +62,12 @@ pace_status pace_fit_rows_of_kind(pace_report **out, const pace_row_kind *kind, 
                                   const pace_rows_options *options) {
     fitted f = {.kind = kind, .unlike = 1};
     pace_texts once = {0};
-    pace_status status = kind->open(&f.state, options);
+    pace_status status = pace_row_kind_open(&f.state, kind, options);
     if (status == PACE_OK) status = pace_paths_of_tables(&once, &f.warnings, paths, count);
     f.tables = once.count;
     if (status == PACE_OK) status = learn(&f, &once, options);
     if (status == PACE_OK) status = pace_report_build(out, "fit", kind->title ? kind->title : "Fit", build, &f);
-    kind->close(f.state);
+    pace_row_kind_close(kind, f.state);
     pace_texts_free(&once);
     pace_warnings_free(&f.warnings);
     return status;

@@ -209,7 +209,7 @@ static pace_status build(pace_report *report, void *context) {
 }
 
 static pace_status open_rows(answers *a, const char *path, const pace_rows_options *options) {
-    PACE_TRY(a->kind->open(&a->state, options));
+    PACE_TRY(pace_row_kind_open(&a->state, a->kind, options));
     if (options->fit_path) {
         PACE_TRY(pace_predict_fit_of_kind(options->fit_path, a->kind->name));
         PACE_TRY(a->kind->load(a->state, options->fit_path));
@@ -231,7 +231,7 @@ pace_status pace_predict_rows_of_kind(pace_report **out, const pace_row_kind *ki
     answers a = {.kind = kind};
     pace_status status = open_rows(&a, path, options);
     if (status == PACE_OK) status = pace_report_build(out, "predict", "Rows predicted", build, &a);
-    kind->close(a.state);
+    pace_row_kind_close(kind, a.state);
     pace_free(a.looked);
     return status;
 }

@@ -51,23 +51,18 @@ static pace_status read_all(pace_job_known_names *out, const pace_yaml *yaml) {
 
 static void free_kept(void *value) {
     pace_job_known_names *kept = value;
-    PACE_VEC_FREE(&kept->words);
-    PACE_VEC_FREE(&kept->units);
-    pace_free(kept);
+    PACE_VEC_FREE(&kept->words, &kept->units);
 }
 
-static pace_status make_kept(void **out, pace_catalog *catalog) {
+static pace_status make_kept(void *value, pace_catalog *catalog) {
     const pace_yaml *yaml;
     PACE_TRY(pace_catalog_document(&yaml, catalog, "job_columns.yaml"));
-    pace_job_known_names *kept = pace_alloc(1, sizeof *kept);
-    if (!kept) return PACE_E_MEMORY;
-    pace_status status = read_all(kept, yaml);
-    return PACE_GIVE(out, kept, status, free_kept(kept));
+    return read_all(value, yaml);
 }
 
 pace_status pace_job_names_load(pace_job_names *out, pace_catalog *catalog) {
     static const char *const files[] = {"job_columns.yaml", NULL};
-    static const pace_catalog_kind kind = {make_kept, free_kept, files};
+    static const pace_catalog_kind kind = {sizeof(pace_job_known_names), make_kept, free_kept, files};
     const void *kept;
     PACE_TRY(pace_catalog_kept(&kept, catalog, &kind));
     out->known = kept;

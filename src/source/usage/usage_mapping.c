@@ -228,25 +228,21 @@ static pace_status add_known(pace_usage_mappings *out, pace_catalog *catalog, co
     return PACE_PUSH(out, mapping);
 }
 
-static void free_kept(void *value) {
-    pace_usage_mappings_free(value);
-    pace_free(value);
-}
+static void free_kept(void *value) { pace_usage_mappings_free(value); }
 
-static pace_status make_kept(void **out, pace_catalog *catalog) {
+static pace_status make_kept(void *value, pace_catalog *catalog) {
     pace_catalog_names list;
     PACE_TRY(pace_catalog_list(&list, catalog, "clusters/"));
-    pace_usage_mappings *kept = pace_alloc(1, sizeof *kept);
-    pace_status status = kept ? PACE_OK : PACE_E_MEMORY;
+    pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < list.names.count; i++)
-        status = add_known(kept, catalog, list.names.items[i]);
+        status = add_known(value, catalog, list.names.items[i]);
     pace_catalog_names_free(&list);
-    return PACE_GIVE(out, kept, status, kept ? free_kept(kept) : (void)0);
+    return status;
 }
 
 pace_status pace_usage_mappings_load(pace_usage_mappings *out, pace_catalog *catalog, const pace_words *own) {
     static const char *const files[] = {"clusters/", NULL};
-    static const pace_catalog_kind kind = {make_kept, free_kept, files};
+    static const pace_catalog_kind kind = {sizeof(pace_usage_mappings), make_kept, free_kept, files};
     const void *kept;
     *out = (pace_usage_mappings){0};
     for (size_t i = 0; i < own->count; i++) PACE_TRY(add_own(out, own->items[i]));

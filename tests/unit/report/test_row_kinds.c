@@ -22,18 +22,13 @@ typedef struct {
     int height, seconds;
 } stones;
 
-static pace_status open_stones(void **state, const pace_rows_options *options) {
-    stones *s = *state = pace_alloc(1, sizeof *s);
+static pace_status open_stones(void *state, const pace_rows_options *options) {
     (void)options;
-    if (!s) return PACE_E_MEMORY;
-    s->gravity = 10;
+    ((stones *)state)->gravity = 10;
     return PACE_OK;
 }
 
-static void close_stones(void *state) {
-    if (state) pace_csv_free(&((stones *)state)->csv);
-    pace_free(state);
-}
+static void close_stones(void *state) { pace_csv_free(&((stones *)state)->csv); }
 
 static pace_status read_stones(void *state, pace_input *input) {
     stones *s = state;
@@ -109,6 +104,7 @@ static const pace_row_kind stone_kind = {.name = "stone",
                                          .columns = answer_columns,
                                          .column_count = 1,
                                          .claims = claims,
+                                         .size = sizeof(stones),
                                          .open = open_stones,
                                          .close = close_stones,
                                          .read = read_stones,
