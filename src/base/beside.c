@@ -150,9 +150,7 @@ pace_status pace_beside_open(pace_beside *out, const char *path) {
         remove_leftovers(b.target);
         status = create(&b, path, there ? &old : NULL);
     }
-    if (status == PACE_OK) *out = b;
-    else release(&b);
-    return status;
+    return PACE_GIVE(out, b, status, release(&b));
 }
 
 pace_status pace_beside_close(pace_beside *b, pace_status status) {

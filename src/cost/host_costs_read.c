@@ -21,15 +21,15 @@ static pace_status expected(const reader *r, const char *what) {
                      (unsigned long long)pace_json_offset(r->json), what);
 }
 
-static bool is_failure(pace_json_token token) { return token == PACE_JSON_ERROR || token == PACE_JSON_TRUNCATED; }
-
 /* The next token; failures of the input are forwarded. */
 static pace_status next(reader *r, pace_json_token *token) {
     *token = pace_json_next(r->json);
-    return is_failure(*token) ? pace_json_status(r->json) : PACE_OK;
+    return pace_json_failed(*token) ? pace_json_status(r->json) : PACE_OK;
 }
 
-static pace_status skip(reader *r) { return is_failure(pace_json_skip(r->json)) ? pace_json_status(r->json) : PACE_OK; }
+static pace_status skip(reader *r) {
+    return pace_json_failed(pace_json_skip(r->json)) ? pace_json_status(r->json) : PACE_OK;
+}
 
 static pace_status take_name(reader *r, char name[LONGEST_NAME]) {
     size_t length;

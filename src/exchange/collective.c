@@ -1,5 +1,6 @@
 /* The collectives, and their names as traces, nccl-tests, MPI benchmarks and tables write them. */
 #include "exchange/collective.h"
+#include "base/numbers.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -17,17 +18,15 @@ const pace_collective_row pace_collective_rows[PACE_COLLECTIVES] = {
     [PACE_SENDRECV] = {"sendrecv", " sendrecv send recv ", .sends = true, .likeness = 7},
 };
 
-static double most(double a, double b) { return a > b ? a : b; }
-
 double pace_collective_steps(pace_collective collective, int ranks) {
     const pace_collective_row *row = &pace_collective_rows[collective];
-    return row->rooted ? ranks : most(row->passes, 1) * (ranks - 1);
+    return row->rooted ? ranks : pace_most(row->passes, 1) * (ranks - 1);
 }
 
 double pace_collective_hops(pace_collective collective, int ranks) {
     const pace_collective_row *row = &pace_collective_rows[collective];
     if (row->sends) return row->passes ? log2(ranks) : 1;
-    return most(row->passes, 1) * (ranks - 1);
+    return pace_most(row->passes, 1) * (ranks - 1);
 }
 
 double pace_bus_factor(pace_collective collective, int ranks) {

@@ -1,7 +1,6 @@
 /* Jobs as they are. */
 #include "fleet/fleet_figures.h"
-
-double pace_part_of(double part, double whole) { return whole > 0 ? part / whole : NAN; }
+#include "base/numbers.h"
 
 pace_fleet_range pace_fleet_factor(const pace_sum *sum, const pace_sum *error, double weight) {
     double value = pace_sum_value(sum), middle = pace_part_of(value, weight);

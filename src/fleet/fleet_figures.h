@@ -20,8 +20,6 @@ typedef struct {
     double middle, low, high;
 } pace_fleet_range;
 
-/** part / whole, or NAN when the whole is 0. */
-double pace_part_of(double part, double whole);
 /** A mean of factors: `sum` / `weight`, off by a factor. `error` is the sum of the standard deviations. */
 pace_fleet_range pace_fleet_factor(const pace_sum *sum, const pace_sum *error, double weight);
 

@@ -1,5 +1,6 @@
 /* PS/Worker jobs moved to other architectures, and what each question would gain. */
 #include "fleet/fleet_figures.h"
+#include "base/numbers.h"
 
 /* --- moves -------------------------------------------------------------------------------------------------------- */
 

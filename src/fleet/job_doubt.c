@@ -1,10 +1,9 @@
 #include "fleet/job_doubt.h"
+#include "base/numbers.h"
 
 #include "base/each_cpu.h"
 
 #include <math.h>
-
-static inline double larger(double a, double b) { return a > b ? a : b; }
 
 static inline double square(double x) { return x * x; }
 
@@ -33,16 +32,16 @@ static inline __attribute__((always_inline)) weighed weigh(const pace_job_parts 
     double pcie = parts->part[PACE_PART_WEIGHT_PCIE][i] * f[PACE_PART_WEIGHT_PCIE] * grown;
     double nvlink = parts->part[PACE_PART_WEIGHT_NVLINK][i] * f[PACE_PART_WEIGHT_NVLINK] * grown;
     double work = compute + memory, weights = network + pcie + nvlink;
-    double longest = larger(larger(input, work), weights);
+    double longest = pace_most(pace_most(input, work), weights);
     double step_s = pace_job_overlapped(input, work, weights, overlap), in_path = 1 / step_s,
            beside = (1 - overlap) / step_s;
     double of_input = input < longest ? beside : in_path, of_work = work < longest ? beside : in_path;
     double of_weights = weights < longest ? beside : in_path;
     double changed = of_input * input * changes[PACE_PART_INPUT] +
                      of_work * (compute * changes[PACE_PART_COMPUTE] + memory * changes[PACE_PART_MEMORY]) +
-                     of_weights * (network * larger(changes[PACE_PART_WEIGHT_NETWORK], of_rows) +
-                                   pcie * larger(changes[PACE_PART_WEIGHT_PCIE], of_rows) +
-                                   nvlink * larger(changes[PACE_PART_WEIGHT_NVLINK], of_rows));
+                     of_weights * (network * pace_most(changes[PACE_PART_WEIGHT_NETWORK], of_rows) +
+                                   pcie * pace_most(changes[PACE_PART_WEIGHT_PCIE], of_rows) +
+                                   nvlink * pace_most(changes[PACE_PART_WEIGHT_NVLINK], of_rows));
     return (weighed){compute * of_work,
                      memory * of_work,
                      input * of_input + pcie * of_weights,
@@ -156,9 +155,9 @@ static void share_errors(pace_job_shares *restrict out, const pace_job_parts *re
         double work = square(compute) + square(memory), links = square(network) + square(nvlink);
         double all = work + links + square(pcie);
         double of_weights = square(1 - weights) * links + square(over_pcie - weights * pcie) + square(weights) * work;
-        out->error[PACE_COMPONENT_INPUT][i] = sigma * input * sqrt(larger(all + 1 - 2 * pcie, 0));
-        out->error[PACE_COMPONENT_COMPUTE][i] = sigma * compute * sqrt(larger(all + 1 - 2 * compute, 0));
-        out->error[PACE_COMPONENT_MEMORY][i] = sigma * memory * sqrt(larger(all + 1 - 2 * memory, 0));
+        out->error[PACE_COMPONENT_INPUT][i] = sigma * input * sqrt(pace_most(all + 1 - 2 * pcie, 0));
+        out->error[PACE_COMPONENT_COMPUTE][i] = sigma * compute * sqrt(pace_most(all + 1 - 2 * compute, 0));
+        out->error[PACE_COMPONENT_MEMORY][i] = sigma * memory * sqrt(pace_most(all + 1 - 2 * memory, 0));
         out->error[PACE_COMPONENT_WEIGHTS][i] = sigma * sqrt(of_weights);
     }
 }

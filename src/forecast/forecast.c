@@ -22,9 +22,9 @@ static void free_rank(pace_forecast_rank *rank) {
 }
 
 void pace_forecast_free(pace_forecast *forecast) {
-    for (size_t i = 0; i < forecast->ranks.count; i++) free_rank(&forecast->ranks.items[i]);
+    PACE_VEC_FREE_EACH(&forecast->ranks, free_rank);
     PACE_VEC_FREE_EACH(&forecast->offloaded, free_rank);
-    PACE_VEC_FREE(&forecast->ranks, &forecast->tables);
+    PACE_VEC_FREE(&forecast->tables);
     if (forecast->prices) pace_price_cache_free(forecast->prices);
     pace_free(forecast->prices);
     pace_cost_free(forecast->cost);
@@ -246,9 +246,7 @@ pace_status pace_forecast_of_graphs(pace_forecast *out, pace_catalog *catalog, p
         status = add_graph(&forecast.ranks, catalog, &graphs[taken], names[taken], device, mode);
     for (; taken < count; taken++) pace_graph_free(&graphs[taken]);
     if (status == PACE_OK && count == 1) forecast.ranks.items[0].launch.queue = 0; /* it waits for each batch */
-    if (status == PACE_OK) *out = forecast;
-    else pace_forecast_free(&forecast);
-    return status;
+    return PACE_GIVE(out, forecast, status, pace_forecast_free(&forecast));
 }
 
 /* Operators that did their work themselves launch it, and go on: what they took says nothing of a device. */

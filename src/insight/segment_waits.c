@@ -5,8 +5,6 @@ enum {
     ROUNDING_NS = 2000                          /* as in step/step_waits.c */
 };
 
-static int64_t segment_end(const pace_segment *s) { return s->start_ns + s->duration_ns; }
-
 static uint32_t index_of(const pace_replay *replay, const pace_segment *s) {
     return (uint32_t)(s - replay->segments.items);
 }
@@ -40,10 +38,11 @@ static wait_list choose(const pace_replay *replay, const pace_step *step, const 
         uint32_t on = last_segment(replay, first_segment[waits[i].on]);
         if (on == PACE_NO_SEGMENT) continue;
         const pace_segment *other = &replay->segments.items[on];
-        if (other->start_ns >= until || segment_end(other) > until + ROUNDING_NS || (on >= lane[0] && on < lane[1]))
+        if (other->start_ns >= until || pace_segment_end(other) > until + ROUNDING_NS ||
+            (on >= lane[0] && on < lane[1]))
             continue;
         int at = list.count < WAITS_KEPT ? list.count++ : WAITS_KEPT;
-        for (; at > 0 && segment_end(&replay->segments.items[list.on[at - 1]]) < segment_end(other); at--)
+        for (; at > 0 && pace_segment_end(&replay->segments.items[list.on[at - 1]]) < pace_segment_end(other); at--)
             if (at < WAITS_KEPT) list.on[at] = list.on[at - 1];
         if (at < WAITS_KEPT) list.on[at] = on;
     }
@@ -62,13 +61,13 @@ static void add(pace_replay *replay, pace_segment *s, const wait_list *list, int
 static int64_t own_time(const pace_replay *replay, const pace_segment *s) {
     uint32_t lane = pace_segment_lane(replay, index_of(replay, s));
     bool first = s == replay->segments.items + replay->lane_first.items[lane];
-    return segment_end(s) - (first ? replay->origin_ns : segment_end(s - 1));
+    return pace_segment_end(s) - (first ? replay->origin_ns : pace_segment_end(s - 1));
 }
 
 /* A call that returned after what it waits for had ended inside it is cut there: its last segment keeps the part
  * behind, and the wait becomes an edge. */
 static void cut_call(const pace_replay *replay, pace_segment *s, const wait_list *list) {
-    int64_t released = segment_end(&replay->segments.items[list->on[0]]), end = segment_end(s);
+    int64_t released = pace_segment_end(&replay->segments.items[list->on[0]]), end = pace_segment_end(s);
     if (released > end) released = end; /* by the rounding of whole microseconds */
     s->duration_ns = end - released;
     s->start_ns = released;
@@ -80,9 +79,9 @@ void pace_segments_add_waits(pace_replay *replay, const pace_step *step, const u
         pace_segment *s = &replay->segments.items[i];
         bool call = step->kind[s->task] == PACE_TASK_CALL;
         if (call ? pace_segment_goes_on(replay, i) : first_segment[s->task] != i) continue; /* another part waits */
-        wait_list list = choose(replay, step, first_segment, s, call ? segment_end(s) : s->start_ns);
+        wait_list list = choose(replay, step, first_segment, s, call ? pace_segment_end(s) : s->start_ns);
         if (list.count == 0) continue;
-        bool held = !call || segment_end(&replay->segments.items[list.on[0]]) > s->start_ns;
+        bool held = !call || pace_segment_end(&replay->segments.items[list.on[0]]) > s->start_ns;
         if (call && held) cut_call(replay, s, &list);
         add(replay, s, &list, held ? 0 : -own_time(replay, s));
     }

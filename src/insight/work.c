@@ -161,13 +161,8 @@ static pace_status build(pace_work *out, const pace_step *step, const pace_kerne
     if (status == PACE_OK) status = make_unions(&work);
     pace_free(c.known);
     pace_op_cache_free(&c.cache);
-    if (status != PACE_OK) {
-        pace_work_free(&work);
-        return status;
-    }
-    measure_whole(&work);
-    *out = work;
-    return PACE_OK;
+    if (status == PACE_OK) measure_whole(&work);
+    return PACE_GIVE(out, work, status, pace_work_free(&work));
 }
 
 pace_status pace_work_build(pace_work *out, const pace_step *step, const pace_kernel_classes *classes,

@@ -1,8 +1,7 @@
 #include "plan/stage_passes.h"
+#include "base/numbers.h"
 
 #include "model/pipeline_stages.h"
-
-static double larger(double a, double b) { return a > b ? a : b; }
 
 static bool is_lowered(const pace_step_plan *plan) { return pace_framework_is_lowered(plan->framework); }
 
@@ -78,14 +77,14 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     double sent_s = f->launch * framework->dispatch_s * slot->dispatches;
     if (is_lowered(plan)) w.issue_s = host_s;
     else if (framework->launches_wait > 0) w.host_s = host_s;
-    else if (sent_s > 0) w.host_s = larger(sent_s, host_s - device_s);
+    else if (sent_s > 0) w.host_s = pace_most(sent_s, host_s - device_s);
     else if (host_s > device_s) w.host_s = host_s - device_s;
     bool one_block = is_lowered(plan) && plan->slots->layers < 2; /* no other hides what it gathers and scatters */
     double cover_s = one_block ? 0 : shards->beside_s + (host_s > device_s ? host_s : device_s);
     double exchanged_s = pace_factor_of(f, plan->gradient_across) * (shards->gather_s + shards->reduce_s);
     if (exchanged_s > 0) w.data_s = pace_exchange_left_s(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
     double alone_s = pace_passes_s(&w);
-    w.clocks = (pace_clocks){host_s, alone_s, larger(host_s, alone_s) + slot->turns_s};
+    w.clocks = (pace_clocks){host_s, alone_s, pace_most(host_s, alone_s) + slot->turns_s};
     return w;
 }
 
@@ -117,7 +116,7 @@ static double move_host_s(const pace_step_plan *plan, const pace_slot_part *part
     double layers = plan->slots->layers / (plan->config.pp * plan->config.vpp);
     if (!pace_step_copies_activations(plan) || part->part.place != PACE_PART_LAYER || pass == PACE_PART_RECOMPUTE)
         return 0;
-    return larger(0, 1 - 1 / layers) * plan->slots->rest_host_s[PACE_REST_MOVE];
+    return pace_most(0, 1 - 1 / layers) * plan->slots->rest_host_s[PACE_REST_MOVE];
 }
 
 /* All passes of one micro-batch over a part: forward, and backward with what runs again before it. */
@@ -173,7 +172,7 @@ static bool puts_off(const pace_step_plan *plan) {
 
 /* A pass on two clocks, or on one that has both. */
 static pace_clocks pass_clocks_of(const pace_passes *w, bool hosts) {
-    double both_s = larger(pace_passes_s(w), w->issue_s);
+    double both_s = pace_most(pace_passes_s(w), w->issue_s);
     return hosts ? w->clocks : (pace_clocks){0, both_s, both_s};
 }
 
@@ -183,9 +182,9 @@ static void put_off(pace_gathered_block *block, const pace_step_factors *f, cons
     const pace_clocks all = block->pass[PACE_TURN_BACKWARD];
     double later_s = fmin(all.device_s, weights_s(f, backward) + packed_s);
     double later_host_s = hosts ? fmin(all.host_s, f->launch * backward->weights_host_s) : 0;
-    block->pass[PACE_TURN_WEIGHTS] = (pace_clocks){later_host_s, later_s, larger(later_host_s, later_s)};
+    block->pass[PACE_TURN_WEIGHTS] = (pace_clocks){later_host_s, later_s, pace_most(later_host_s, later_s)};
     pace_clocks inputs = {all.host_s - later_host_s, all.device_s - later_s, 0};
-    inputs.idle_s = larger(inputs.host_s, inputs.device_s) + all.idle_s - larger(all.host_s, all.device_s);
+    inputs.idle_s = pace_most(inputs.host_s, inputs.device_s) + all.idle_s - pace_most(all.host_s, all.device_s);
     block->pass[PACE_TURN_INPUTS] = inputs;
 }
 
@@ -201,7 +200,7 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     if (plan->config.zero_stage == 2) block.unpack.device_s = f->stream * of.unpack_s;
     if (plan->config.zero_stage == 2 && hosts)
         block.unpack.host_s = f->launch * (flat_host_s(plan, part->part.tensors) - host_s[PACE_REST_GATHER]);
-    block.unpack.idle_s = larger(block.unpack.host_s, block.unpack.device_s);
+    block.unpack.idle_s = pace_most(block.unpack.host_s, block.unpack.device_s);
     if (all > 0) block.share = (part->part.trained_parameters + part->part.trained_expert_parameters) / all;
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int way = 0; way < 2 && hosts; way++) block.moved_s[way] = plan->copies_s[way][part - plan->slots->parts];
@@ -287,7 +286,7 @@ static void add_waits(pace_passes *sum, const pace_model_passes *w, const pace_g
     if (w->has[0]) sum->leaves_s = waits.leaves_s;
     sum->clocks.device_s += sum->waits_s;
     for (int way = 0; way < 2; way++)
-        if (w->has[way]) sum->clocks.idle_s = larger(sum->clocks.idle_s, waits.idle_s[way]);
+        if (w->has[way]) sum->clocks.idle_s = pace_most(sum->clocks.idle_s, waits.idle_s[way]);
 }
 
 /* Of so many layers of the model from the `first` on. */

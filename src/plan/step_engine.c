@@ -18,13 +18,8 @@ pace_status pace_step_pricer_open(pace_step_pricer *out, pace_catalog *catalog) 
     pace_step_pricer pricer = {.catalog = catalog};
     pace_status status = pace_cost_create(&pricer.cost, catalog);
     if (status == PACE_OK) status = pace_slot_cache_create(&pricer.slots);
-    if (status != PACE_OK) {
-        pace_step_pricer_close(&pricer);
-        return status;
-    }
-    pace_price_cache_init(&pricer.prices);
-    *out = pricer;
-    return PACE_OK;
+    if (status == PACE_OK) pace_price_cache_init(&pricer.prices);
+    return PACE_GIVE(out, pricer, status, pace_step_pricer_close(&pricer));
 }
 
 void pace_step_pricer_close(pace_step_pricer *pricer) {

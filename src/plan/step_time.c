@@ -1,10 +1,9 @@
 #include "plan/step_time.h"
+#include "base/numbers.h"
 
 #include "plan/two_clocks.h"
 
 pace_step_factors pace_step_factors_none(void) { return (pace_step_factors){1, 1, 1, 1, 1, 1, 1, 1, 1}; }
-
-static double larger(double a, double b) { return a > b ? a : b; }
 
 static bool is_lowered(const pace_step_plan *plan) { return pace_framework_is_lowered(plan->framework); }
 
@@ -25,7 +24,7 @@ static pass_clocks clocks_of(const pace_step_plan *plan, const pace_step_factors
     pace_clocks last = pace_clocks_with(adds, f->launch * plan->gradient_host_s, plan->gradient_cover_s);
     pace_clocks rest = {f->launch * (plan->rest_host_s - plan->gradient_host_s),
                         plan->rest_s - plan->gradient_cover_s + f->update * plan->update_s, 0};
-    rest.idle_s = larger(rest.host_s, rest.device_s);
+    rest.idle_s = pace_most(rest.host_s, rest.device_s);
     return (pass_clocks){forward, pace_clocks_then(forward, backward), pace_clocks_then(forward, adds),
                          pace_clocks_then(forward, last), pace_clocks_then(pace_clocks_then(last, rest), forward)};
 }
@@ -81,9 +80,9 @@ static double bubble_of(const pace_step_plan *plan, const pipeline *p) {
     double weights_s = p->weights_s - p->slowest.weights_s, backward_s = p->backward_s - p->slowest.backward_s;
     double inputs_s = backward_s - weights_s, forward_s = p->all_s - p->slowest_s - backward_s;
     switch (plan->config.schedule) {
-    case PACE_SCHEDULE_ZERO_BUBBLE: return larger(0, plain_s - (weights_s + p->put_off_s) / plan->config.vpp);
-    case PACE_SCHEDULE_ZB_V: return larger(0, larger(forward_s, inputs_s) - weights_s);
-    case PACE_SCHEDULE_DUALPIPE_V: return larger(0, (forward_s + inputs_s - weights_s) / 2);
+    case PACE_SCHEDULE_ZERO_BUBBLE: return pace_most(0, plain_s - (weights_s + p->put_off_s) / plan->config.vpp);
+    case PACE_SCHEDULE_ZB_V: return pace_most(0, pace_most(forward_s, inputs_s) - weights_s);
+    case PACE_SCHEDULE_DUALPIPE_V: return pace_most(0, (forward_s + inputs_s - weights_s) / 2);
     default: return plain_s;
     }
 }
@@ -97,7 +96,7 @@ static double left_behind_s(const pace_step_plan *plan, const pace_step_factors 
     double left_s = pace_exchange_left_s(alone_s, overlap, f->hidden, cover_s);
     if (is_lowered(plan) || plan->config.schedule != PACE_SCHEDULE_1F1B) return left_s;
     double turns = (chunks - 1) * plan->config.pp + 1;
-    return larger(pace_exchange_left_s(alone_s, overlap, f->hidden, cover_s * turns / chunks), left_s / chunks);
+    return pace_most(pace_exchange_left_s(alone_s, overlap, f->hidden, cover_s * turns / chunks), left_s / chunks);
 }
 
 /* Gradients that are all-reduced hide behind the last micro-batch's backward, which takes `backward_s`; parameters that
@@ -105,16 +104,16 @@ static double left_behind_s(const pace_step_plan *plan, const pace_step_factors 
 static double gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_passes *slowest,
                           double backward_s) {
     bool both = plan->config.zero_stage > 0 && !is_lowered(plan);
-    double cover_s = both ? larger(pace_passes_s(slowest), slowest->issue_s) : backward_s;
+    double cover_s = both ? pace_most(pace_passes_s(slowest), slowest->issue_s) : backward_s;
     double alone_s = pace_factor_of(f, plan->gradient_across) * plan->gradient_s +
                      pace_factor_of(f, plan->expert_across) * plan->expert_gradient_s;
     double last_s = pace_factor_of(f, plan->gradient_across) * plan->last_bucket_s;
     if (is_lowered(plan) && plan->config.pp == 1 && plan->config.zero_stage < 3)
-        return larger(pace_gradient_hull_behind_s(&plan->slots->hull, alone_s,
-                                                  pace_factor_of(f, plan->gradient_across) * plan->gradient_starts_s,
-                                                  backward_s),
-                      last_s);
-    return larger(left_behind_s(plan, f, alone_s, cover_s), last_s);
+        return pace_most(pace_gradient_hull_behind_s(&plan->slots->hull, alone_s,
+                                                     pace_factor_of(f, plan->gradient_across) * plan->gradient_starts_s,
+                                                     backward_s),
+                         last_s);
+    return pace_most(left_behind_s(plan, f, alone_s, cover_s), last_s);
 }
 
 /* ZeRO 2 sums the gradients of each micro-batch behind its backward pass; the last one's count with the step's. */
@@ -133,18 +132,18 @@ static bool waits_for_input(const pace_step_plan *plan) { return plan->input_s >
 static double exposed_gradients_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_passes *slowest,
                                   const pass_clocks *clocks, double device_s, double host_s) {
     double own_s = slowest->backward_s + plan->gradient_cover_s;
-    if (waits_for_input(plan)) own_s = larger(own_s, clocks->last.idle_s - clocks->forward.idle_s);
+    if (waits_for_input(plan)) own_s = pace_most(own_s, clocks->last.idle_s - clocks->forward.idle_s);
     double left_s = gradients_s(plan, f, slowest, own_s);
-    if (!is_lowered(plan)) return gradients_s(plan, f, slowest, larger(own_s, slowest->backward_issue_s));
+    if (!is_lowered(plan)) return gradients_s(plan, f, slowest, pace_most(own_s, slowest->backward_issue_s));
     if (device_s + left_s >= host_s) return left_s;
-    return gradients_s(plan, f, slowest, larger(own_s, slowest->backward_issue_s));
+    return gradients_s(plan, f, slowest, pace_most(own_s, slowest->backward_issue_s));
 }
 
 /* Parameters come block by block beside the forward pass of the first micro-batch. */
 static double exposed_gathers_s(const pace_step_plan *plan, const pace_step_factors *f, const pace_passes *slowest) {
     double left_s =
         pace_factor_of(f, plan->gradient_across) * plan->gathered_s - (pace_passes_s(slowest) - slowest->backward_s);
-    return larger(pace_factor_of(f, plan->gradient_across) * plan->gather_first_s, left_s);
+    return pace_most(pace_factor_of(f, plan->gradient_across) * plan->gather_first_s, left_s);
 }
 
 /* A loss that is read before backward finds the device idle in each step; else a batch's copy does. */
@@ -153,7 +152,7 @@ static bool drains_at_loss(const pace_step_plan *plan) {
            plan->config.pp == 1;
 }
 
-static double late_by(pace_clocks clocks) { return larger(0, clocks.idle_s - clocks.device_s); }
+static double late_by(pace_clocks clocks) { return pace_most(0, clocks.idle_s - clocks.device_s); }
 
 /* What the host of a step is late by: it does not wait for the gradients' exchange. A host that reads the loss begins
  * each step with the device, and so is not ahead when backward, which it may issue slowly, has ended. One that waits
@@ -164,15 +163,15 @@ static double host_late_s(const pace_step_plan *plan, const pace_step_factors *f
                           const pass_clocks *clocks, double device_s, double host_s) {
     double m = plan->micro_batches, late_s = host_s - device_s - t->data_s - t->bubble_s - t->pipeline_s;
     if (plan->slots->reads_loss == PACE_LOSS_READ_LAST)
-        late_s += larger(0, t->update_s - f->launch * plan->update_host_s);
-    if (drains_at_loss(plan)) late_s = larger(late_s, late_by(clocks->around));
-    if (!waits_for_input(plan)) return larger(0, late_s);
+        late_s += pace_most(0, t->update_s - f->launch * plan->update_host_s);
+    if (drains_at_loss(plan)) late_s = pace_most(late_s, late_by(clocks->around));
+    if (!waits_for_input(plan)) return pace_most(0, late_s);
     if (plan->config.execution == PACE_CUDA_GRAPH) return m * plan->input_host_s + plan->replay_s;
     double first = m > 1 ? 1 : 0, later = m > 2 ? m - 2 : 0;
     double before_s = first * late_by(clocks->first) + later * late_by(clocks->later);
     late_s -= first * (clocks->first.host_s - clocks->first.device_s) +
               later * (clocks->later.host_s - clocks->later.device_s) + m * (plan->input_host_s - plan->input_s);
-    return m * plan->input_host_s + before_s + larger(late_by(clocks->last), late_s);
+    return m * plan->input_host_s + before_s + pace_most(late_by(clocks->last), late_s);
 }
 
 /* What is less than formulas thought, the host is less late, less of exchanges is exposed, and copies of input, which
@@ -182,10 +181,10 @@ static void add_turns(pace_step_time *t, const pace_step_plan *plan) {
            *less_s[] = {&t->host_s, &t->data_s, &t->compute_s};
     *late_s += plan->turns_s;
     for (size_t i = 0; i < PACE_COUNT(less_s) && *late_s < 0; i++) {
-        double taken_s = fmin(-*late_s, larger(0, *less_s[i]));
+        double taken_s = fmin(-*late_s, pace_most(0, *less_s[i]));
         if (less_s[i] != late_s) *less_s[i] -= taken_s, *late_s += taken_s;
     }
-    *late_s = larger(0, *late_s);
+    *late_s = pace_most(0, *late_s);
 }
 
 pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_factors *f) {
@@ -261,7 +260,7 @@ pace_beside_turns pace_step_beside_turns(const pace_step_plan *plan) {
     pace_step_time t = pace_step_compose(plan, &none);
     return (pace_beside_turns){.message_s = pace_exchange_left_s(plan->pass_s, plan->framework->overlap_pipeline, 1,
                                                                  p.slowest_s),
-                               .gradients_s = larger(0, t.data_s - plan->micro_batches * p.slowest.data_s),
+                               .gradients_s = pace_most(0, t.data_s - plan->micro_batches * p.slowest.data_s),
                                .update_s = t.update_s,
                                .other_s = t.other_s};
 }

@@ -265,7 +265,5 @@ pace_status pace_ask(pace_answer **out, pace_context *context, const pace_questi
     pace_answer *answer;
     PACE_TRY(pace_answer_of_report(&answer, report, missed == 0));
     pace_status status = pace_store_answer(question, answer);
-    if (status == PACE_OK) *out = answer;
-    else pace_answer_free(answer);
-    return status;
+    return PACE_GIVE(out, answer, status, pace_answer_free(answer));
 }

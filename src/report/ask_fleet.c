@@ -54,13 +54,8 @@ static pace_status make_up(pace_report **out, const pace_question *question) {
     made->progress = question->progress;
     pace_status status = pace_population_load(&made->population, question->context->catalog);
     if (status == PACE_OK) status = pace_report_new(&report, "fleet", "Jobs made up");
-    if (status != PACE_OK) {
-        pace_free(made);
-        return status;
-    }
-    pace_report_set_stream(report, write_jobs, made, pace_free);
-    *out = report;
-    return PACE_OK;
+    if (status == PACE_OK) pace_report_set_stream(report, write_jobs, made, pace_free);
+    return PACE_GIVE(out, report, status, pace_free(made));
 }
 
 static pace_status ask_capacity(pace_report **out, const pace_question *question) {

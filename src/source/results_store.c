@@ -190,7 +190,7 @@ pace_status pace_results_read(pace_results *out, const char *const *paths, size_
 }
 
 void pace_results_free(pace_results *results) {
-    for (size_t i = 0; i < results->runs.count; i++) free_run(&results->runs.items[i]);
+    PACE_VEC_FREE_EACH(&results->runs, free_run);
     for (size_t i = 0; i < results->figures.count; i++) pace_free(results->figures.items[i].path);
-    PACE_VEC_FREE(&results->runs, &results->figures);
+    PACE_VEC_FREE(&results->figures);
 }

@@ -87,6 +87,13 @@ void pace_column_words_free(pace_column_words *words) {
     words->names = NULL;
 }
 
+/* What counts of a name of the list, "" of none; false where the list ends. */
+static bool wanted_at(char wanted[PACE_PLAIN_NAME], const pace_column_words *w, const pace_yaml_node *names, size_t i) {
+    const char *name = pace_yaml_text(pace_yaml_item(names, i));
+    plain(wanted, w, name ? name : "", true);
+    return i < pace_yaml_count(names);
+}
+
 static int take(pace_column_words *w, size_t column) {
     *w->names[column] = '\0';
     w->left--;
@@ -98,22 +105,16 @@ bool pace_column_words_mean(const pace_yaml_node *section, const char *text, con
                                  .idle = pace_yaml_get(section, "idle_words")};
     char said[PACE_PLAIN_NAME], wanted[PACE_PLAIN_NAME];
     plain(said, &w, text, false);
-    for (size_t i = 0; *said && i < pace_yaml_count(names); i++) {
-        const char *name = pace_yaml_text(pace_yaml_item(names, i));
-        plain(wanted, &w, name ? name : "", true);
+    for (size_t i = 0; *said && wanted_at(wanted, &w, names, i); i++)
         if (strcmp(said, wanted) == 0) return true;
-    }
     return false;
 }
 
 int pace_column_words_find(pace_column_words *w, const pace_yaml_node *names) {
-    for (size_t i = 0; w->left && i < pace_yaml_count(names); i++) {
-        char wanted[PACE_PLAIN_NAME];
-        const char *name = pace_yaml_text(pace_yaml_item(names, i));
-        plain(wanted, w, name ? name : "", true);
+    char wanted[PACE_PLAIN_NAME];
+    for (size_t i = 0; w->left && wanted_at(wanted, w, names, i); i++)
         for (size_t c = 0; strlen(wanted) >= SHORTEST && c < w->columns; c++)
             if (strcmp(w->names[c], wanted) == 0) return take(w, c);
-    }
     return -1;
 }
 
@@ -128,13 +129,10 @@ static bool unit_follows(size_t *unit, const char *name, const char *stem, const
 
 int pace_column_words_find_unit(size_t *unit, pace_column_words *w, const pace_yaml_node *names,
                                 const pace_yaml_node *units) {
-    for (size_t i = 0; w->left && i < pace_yaml_count(names); i++) {
-        char stem[PACE_PLAIN_NAME];
-        const char *name = pace_yaml_text(pace_yaml_item(names, i));
-        plain(stem, w, name ? name : "", true);
+    char stem[PACE_PLAIN_NAME];
+    for (size_t i = 0; w->left && wanted_at(stem, w, names, i); i++)
         for (size_t c = 0; strlen(stem) >= SHORTEST && c < w->columns; c++)
             if (unit_follows(unit, w->names[c], stem, units)) return take(w, c);
-    }
     return -1;
 }
 

@@ -59,12 +59,7 @@ static pace_status add(pace_step_model **out, pace_step_things *things, const ch
     if (!one) return PACE_E_MEMORY;
     one->key = pace_copy_text(key, strlen(key));
     pace_status status = one->key ? PACE_PUSH(&things->models, one) : PACE_E_MEMORY;
-    if (status == PACE_OK) {
-        *out = one;
-        return PACE_OK;
-    }
-    PACE_FREE(one->key, one);
-    return status;
+    return PACE_GIVE(out, one, status, PACE_FREE(one->key, one));
 }
 
 static pace_status load(pace_step_model **out, pace_step_things *things, const char *name, const settings *with) {

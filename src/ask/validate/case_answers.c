@@ -251,7 +251,5 @@ pace_status pace_case_answers(pace_case_score *out, pace_context *context, const
     if (status == PACE_OK && score.rows.count == 0)
         status = pace_fail(PACE_E_INPUT, "case %s: no row counts", one->name);
     close_asker(&a);
-    if (status == PACE_OK) *out = score;
-    else pace_case_score_free(&score);
-    return status;
+    return PACE_GIVE(out, score, status, pace_case_score_free(&score));
 }

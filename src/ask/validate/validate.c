@@ -363,7 +363,5 @@ pace_status pace_validate_case(pace_case_score *out, pace_context *context, cons
                               : predict_held_out(&score, context, one, kind, folder);
     if (status == PACE_OK && score.score.count == 0 && !one->found)
         status = pace_fail(PACE_E_INPUT, "case %s: no row is held out", one->name);
-    if (status == PACE_OK) *out = score;
-    else pace_case_score_free(&score);
-    return status;
+    return PACE_GIVE(out, score, status, pace_case_score_free(&score));
 }

@@ -128,7 +128,5 @@ pace_status pace_message_pairs_of(pace_message_pairs *out, const pace_analysis *
             count_message(&p, analysis, &m->items.items[i]);
         status = PACE_PUSH(&rows, row_of(&p, analysis));
     }
-    if (status == PACE_OK) *out = rows;
-    else PACE_VEC_FREE(&rows);
-    return status;
+    return PACE_GIVE(out, rows, status, PACE_VEC_FREE(&rows));
 }

@@ -133,11 +133,6 @@ pace_status pace_exchange_totals_find(pace_exchange_totals *out, const pace_rank
         if (item->class == PACE_WORK_COMMUNICATION && item->start_ns >= start_ns && item->start_ns < end_ns)
             status = add_item(&s, catalog, i);
     }
-    if (status != PACE_OK) {
-        pace_exchange_totals_free(&totals);
-        return status;
-    }
-    finish(&totals, here);
-    *out = totals;
-    return PACE_OK;
+    if (status == PACE_OK) finish(&totals, here);
+    return PACE_GIVE(out, totals, status, pace_exchange_totals_free(&totals));
 }

@@ -47,13 +47,7 @@ pace_status pace_rank_of_device(pace_rank **out, const pace_rank *trace, uint32_
     pace_status status = copy_marks(&rank->marks, &trace->marks);
     if (status == PACE_OK) status = pace_work_build_device(&rank->work, &rank->step, classes, device, device_id);
     if (status == PACE_OK) status = pace_marks_set_intervals(&rank->marks, &rank->work);
-    if (status != PACE_OK) {
-        pace_rank_free(rank);
-        pace_free(rank);
-        return status;
-    }
-    *out = rank;
-    return PACE_OK;
+    return PACE_GIVE(out, rank, status, (pace_rank_free(rank), pace_free(rank)));
 }
 
 static const char *file_name(const char *path) {

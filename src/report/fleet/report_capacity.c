@@ -1,13 +1,12 @@
 /* The report of `paceline fleet --pods --nodes`: what a cluster's GPUs were used for, and which could not be. */
 #include "report/fleet/capacity_parts.h"
+#include "base/numbers.h"
 #include "report/engines.h"
 #include "ask/fleet/capacity_asked.h"
 #include "ask/plan/plan_words.h"
 #include "report/table.h"
 
 #include <math.h>
-
-static double share(double part, double whole) { return whole > 0 ? part / whole : NAN; }
 
 typedef struct {
     const char *model;
@@ -28,9 +27,10 @@ static void put_models(pace_node *root, const pace_cluster *cluster, const pace_
     for (size_t m = 0; m < cluster->models.count; m++) {
         const pace_model_use *use = &c->models[m];
         if (use->gpus == 0) continue;
-        pace_table_put(table, &(model_row){cluster->models.items[m], *use, share(use->used_gpu_hours, use->gpu_hours),
-                                           share(use->busiest_used, (double)use->gpus),
-                                           share(use->lost_on_average, use->free)});
+        pace_table_put(table,
+                       &(model_row){cluster->models.items[m], *use, pace_part_of(use->used_gpu_hours, use->gpu_hours),
+                                    pace_part_of(use->busiest_used, (double)use->gpus),
+                                    pace_part_of(use->lost_on_average, use->free)});
     }
 }
 
@@ -58,8 +58,8 @@ static void put_requests(pace_node *root, const pace_cluster *cluster, const pac
         const pace_request_use *use = &c->requests[kind];
         if (use->pods == 0) continue;
         pace_table_put(table, &(request_row){pace_request_names[kind], *use,
-                                             share((double)use->pods, (double)cluster->pods.count),
-                                             share(use->gpu_hours, c->total.gpu_hours)});
+                                             pace_part_of((double)use->pods, (double)cluster->pods.count),
+                                             pace_part_of(use->gpu_hours, c->total.gpu_hours)});
     }
 }
 
@@ -82,7 +82,7 @@ static void put_lost(pace_node *root, const pace_cluster *cluster, const pace_ca
         for (int kind = PACE_REQUEST_PART; kind < PACE_REQUESTS && use->gpus > 0; kind++)
             if (c->requests[kind].pods > 0)
                 pace_table_put(table, &(lost_row){cluster->models.items[m], pace_request_names[kind], use->free,
-                                                  use->lost[kind], share(use->lost[kind], use->free)});
+                                                  use->lost[kind], pace_part_of(use->lost[kind], use->free)});
     }
 }
 
@@ -102,7 +102,7 @@ static void put_instants(pace_node *root, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &instants, 0);
     for (size_t i = 0; i < c->instant_count; i++) {
         const pace_capacity_instant *at = &c->instants[i];
-        pace_table_put(table, &(instant_row){*at, share(at->used, c->gpus), share(at->lost, at->free)});
+        pace_table_put(table, &(instant_row){*at, pace_part_of(at->used, c->gpus), pace_part_of(at->lost, at->free)});
     }
 }
 
@@ -121,8 +121,9 @@ static void put_filling(pace_node *root, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &filling, 0);
     for (size_t i = 0; i < c->filling_count; i++) {
         const pace_capacity_filling *at = &c->filling[i];
-        pace_table_put(table, &(filling_row){share(at->asked, c->gpus), share(at->used, c->gpus), at->free,
-                                             share(at->lost, at->free), share(at->lost, c->gpus)});
+        pace_table_put(table,
+                       &(filling_row){pace_part_of(at->asked, c->gpus), pace_part_of(at->used, c->gpus), at->free,
+                                      pace_part_of(at->lost, at->free), pace_part_of(at->lost, c->gpus)});
     }
 }
 
@@ -135,11 +136,11 @@ static void put_sentences(pace_node *root, const pace_cluster *cluster, const pa
                        c->gpus, cluster->nodes.count, 100 * c->mean_used / c->gpus, span,
                        100 * all->busiest_used / c->gpus);
     pace_node_sentence(root, false, "When busiest, %.0f GPUs are free; the average request cannot use %.0f %% of them.",
-                       all->free, 100 * share(all->lost, all->free));
+                       all->free, 100 * pace_part_of(all->lost, all->free));
     pace_node_sentence(root, false,
                        "Requests for a part of a GPU are %.0f %% of the pods and %.0f %% of the GPU-hours.",
-                       100 * share((double)part->pods, (double)cluster->pods.count),
-                       100 * share(part->gpu_hours, all->gpu_hours));
+                       100 * pace_part_of((double)part->pods, (double)cluster->pods.count),
+                       100 * pace_part_of(part->gpu_hours, all->gpu_hours));
     pace_node_sentence(root, false,
                        "%zu of %zu pods were never scheduled; the replay could not place %zu of the others.",
                        all->never_scheduled, cluster->pods.count, all->unplaced);
@@ -148,7 +149,8 @@ static void put_sentences(pace_node *root, const pace_cluster *cluster, const pa
         root, false,
         "If all pods had arrived and none had left, they would request %.0f %% of the GPUs and get %.0f %%; the "
         "average request could not use %.0f %% of the free GPUs.",
-        100 * share(full->asked, c->gpus), 100 * share(full->used, c->gpus), 100 * share(full->lost, full->free));
+        100 * pace_part_of(full->asked, c->gpus), 100 * pace_part_of(full->used, c->gpus),
+        100 * pace_part_of(full->lost, full->free));
     pace_node_int(root, "pods", (int64_t)cluster->pods.count);
     pace_node_int(root, "nodes", (int64_t)cluster->nodes.count);
     pace_node_real(root, "gpus", c->gpus);
@@ -157,7 +159,7 @@ static void put_sentences(pace_node *root, const pace_cluster *cluster, const pa
     pace_node_real(root, "busiest_time_s", c->busiest_s);
     pace_node_real(root, "busiest_used_share", all->busiest_used / c->gpus);
     pace_node_real(root, "busiest_free_gpus", all->free);
-    pace_node_real(root, "busiest_lost_share", share(all->lost, all->free));
+    pace_node_real(root, "busiest_lost_share", pace_part_of(all->lost, all->free));
     pace_node_int(root, "never_scheduled", (int64_t)all->never_scheduled);
     pace_node_int(root, "unplaced", (int64_t)all->unplaced);
 }

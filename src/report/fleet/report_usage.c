@@ -1,9 +1,8 @@
 /* The report of `paceline fleet` about records of a cluster: its tables. */
 #include "report/engines.h"
+#include "base/numbers.h"
 #include "report/table.h"
 #include "report/fleet/usage_parts.h"
-
-static double share(double part, double whole) { return whole > 0 ? part / whole : NAN; }
 
 /* A cost that is known of some GPU-hours at least. */
 static double cost_of(double cost, double priced_hours) { return priced_hours > 0 ? cost : NAN; }
@@ -55,12 +54,12 @@ static const pace_table group_tables[PACE_USAGE_BYS] = {
 static group_row row_of(const char *name, const pace_usage_group *g, const pace_usage_group *all) {
     return (group_row){.name = name,
                        .of = *g,
-                       .hours_share = share(g->gpu_hours, all->gpu_hours),
+                       .hours_share = pace_part_of(g->gpu_hours, all->gpu_hours),
                        .cost = cost_of(g->cost, g->priced_gpu_hours),
-                       .judged_share = share(g->judged_gpu_hours, g->gpu_hours),
-                       .idle_share = share(g->idle_gpu_hours, g->judged_gpu_hours),
+                       .judged_share = pace_part_of(g->judged_gpu_hours, g->gpu_hours),
+                       .idle_share = pace_part_of(g->idle_gpu_hours, g->judged_gpu_hours),
                        .idle_cost = idle_cost_of(g),
-                       .lost_share = share(g->lost_gpu_hours, g->gpu_hours),
+                       .lost_share = pace_part_of(g->lost_gpu_hours, g->gpu_hours),
                        .lost_cost = lost_cost_of(g)};
 }
 
@@ -109,7 +108,7 @@ static void put_waits(pace_node *root, const pace_usage_asked *a) {
             const pace_usage_group *g = &groups->items[i];
             if (g->waits == 0) continue;
             pace_table_put(table, &(wait_row){bys[b].text, pace_usage_group_name(&a->usage, bys[b].by, g), *g,
-                                              share(g->wait_gpu_hours, a->figures.all.wait_gpu_hours)});
+                                              pace_part_of(g->wait_gpu_hours, a->figures.all.wait_gpu_hours)});
         }
     }
 }
@@ -188,14 +187,15 @@ PACE_TABLE_IF_ROWS(changes, "changes", "What to change, and what it gives back a
 static void put_changes(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &changes, 0);
     PACE_ITEMS (const pace_usage_change, c, &a->changes) {
-        pace_table_put(table, &(change_row){.change = pace_usage_change_names[c->kind],
-                                            .text = pace_usage_change_texts[c->kind],
-                                            .user = c->user ? pace_usage_name(&a->usage, c->user) : NULL,
-                                            .runs = c->runs,
-                                            .gpu_hours = c->gpu_hours,
-                                            .hours_share = share(c->gpu_hours, a->figures.all.gpu_hours),
-                                            .cost = cost_of(c->cost, c->priced_gpu_hours),
-                                            .user_share = c->user ? share(c->user_gpu_hours, c->gpu_hours) : NAN});
+        pace_table_put(table,
+                       &(change_row){.change = pace_usage_change_names[c->kind],
+                                     .text = pace_usage_change_texts[c->kind],
+                                     .user = c->user ? pace_usage_name(&a->usage, c->user) : NULL,
+                                     .runs = c->runs,
+                                     .gpu_hours = c->gpu_hours,
+                                     .hours_share = pace_part_of(c->gpu_hours, a->figures.all.gpu_hours),
+                                     .cost = cost_of(c->cost, c->priced_gpu_hours),
+                                     .user_share = c->user ? pace_part_of(c->user_gpu_hours, c->gpu_hours) : NAN});
     }
 }
 
@@ -226,8 +226,8 @@ static void put_models(pace_node *root, const pace_usage_asked *a) {
     pace_node *table = pace_open_table(root, &models, 0);
     PACE_ITEMS (const pace_usage_model, m, &a->models.items) {
         pace_table_put(table, &(model_row){pace_usage_name(&a->usage, m->type), *m, (int64_t)m->variants,
-                                           share(m->gpu_hours, a->figures.all.gpu_hours), m->flop_per_sample.low / 1e9,
-                                           m->flop_per_sample.high / 1e9});
+                                           pace_part_of(m->gpu_hours, a->figures.all.gpu_hours),
+                                           m->flop_per_sample.low / 1e9, m->flop_per_sample.high / 1e9});
     }
 }
 
@@ -281,12 +281,12 @@ static void put_totals(pace_node *root, const pace_usage_asked *a) {
     pace_node_real(root, "span_s", f->span_s);
     pace_node_real(root, "gpu_hours", all->gpu_hours);
     pace_node_real(root, "cost", cost_of(all->cost, all->priced_gpu_hours));
-    pace_node_real(root, "priced_share", share(all->priced_gpu_hours, all->gpu_hours));
-    pace_node_real(root, "judged_jobs_share", share((double)f->judged_jobs, (double)all->held_jobs));
-    pace_node_real(root, "judged_share", share(all->judged_gpu_hours, all->gpu_hours));
-    pace_node_real(root, "stated_share", share(f->stated_gpu_hours, all->gpu_hours));
+    pace_node_real(root, "priced_share", pace_part_of(all->priced_gpu_hours, all->gpu_hours));
+    pace_node_real(root, "judged_jobs_share", pace_part_of((double)f->judged_jobs, (double)all->held_jobs));
+    pace_node_real(root, "judged_share", pace_part_of(all->judged_gpu_hours, all->gpu_hours));
+    pace_node_real(root, "stated_share", pace_part_of(f->stated_gpu_hours, all->gpu_hours));
     pace_node_real(root, "idle_gpu_hours", all->judged_gpu_hours > 0 ? all->idle_gpu_hours : NAN);
-    pace_node_real(root, "idle_share", share(all->idle_gpu_hours, all->judged_gpu_hours));
+    pace_node_real(root, "idle_share", pace_part_of(all->idle_gpu_hours, all->judged_gpu_hours));
     pace_node_real(root, "idle_cost", idle_cost_of(all));
     pace_node_real(root, "estimated_gpu_hours", e->gpu_hours);
     pace_node_real(root, "estimated_idle_gpu_hours", e->gpu_hours > 0 ? e->idle : NAN);

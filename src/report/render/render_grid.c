@@ -1,4 +1,5 @@
 #include "report/render/render_grid.h"
+#include "base/numbers.h"
 #include "base/sort.h"
 #include "report/render/html_text.h"
 #include "report/show.h"
@@ -9,8 +10,6 @@
 
 /* User units of the picture; the page scales it. */
 enum { WIDTH = 1060, LEFT = 92, RIGHT = 8, TOP = 6, ROW = 20, LEAST_ROW = 6, BARS = 190, FOOT = 24, LABEL = 44 };
-
-static double least(double a, double b) { return a < b ? a : b; }
 
 /* Where the part of the texts begins that tells them apart: behind what all have in common, up to its last digit. */
 static size_t common_head(const pace_texts *texts) {
@@ -82,7 +81,7 @@ static pace_status render_heat(pace_sink *sink, const pace_held_grid *grid) {
     heat h = {.grid = grid, .cell = (WIDTH - LEFT - RIGHT) / (double)columns};
     PACE_TRY(measure(&h));
     if (!(h.median > 0)) return PACE_OK;
-    h.cell = least(h.cell, 90);
+    h.cell = pace_least(h.cell, 90);
     h.row = rows > 40 ? LEAST_ROW : ROW;
     double height = TOP + h.row * (double)rows, width = LEFT + h.cell * (double)columns + RIGHT;
     put_heat_legend(sink, &h);
@@ -138,7 +137,7 @@ static double tick_of(double most) {
 
 static pace_status render_bars(pace_sink *sink, const pace_held_grid *grid) {
     int64_t most = 0;
-    double step = least((WIDTH - LEFT - RIGHT) / (double)grid->rows.count, 90);
+    double step = pace_least((WIDTH - LEFT - RIGHT) / (double)grid->rows.count, 90);
     for (size_t r = 0; r < grid->rows.count; r++) most = bar_sum(grid, r) > most ? bar_sum(grid, r) : most;
     if (most == 0) return PACE_OK;
     double per_ns = BARS / (double)most, tick = tick_of((double)most);
