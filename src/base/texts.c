@@ -14,3 +14,11 @@ void pace_texts_free(pace_texts *texts) {
     for (size_t i = 0; i < texts->count; i++) pace_free(texts->items[i]);
     PACE_VEC_FREE(texts);
 }
+
+pace_status pace_text_append(pace_text *text, const void *bytes, size_t length) {
+    PACE_TRY(pace_grow(&text->items, &text->capacity, text->count + length + 1, 1));
+    if (length) memcpy(text->items + text->count, bytes, length);
+    text->count += length;
+    text->items[text->count] = '\0';
+    return PACE_OK;
+}

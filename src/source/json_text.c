@@ -1,15 +1,5 @@
 #include "source/json_text.h"
 
-#include <string.h>
-
-pace_status pace_text_append(pace_text *text, const char *bytes, size_t length) {
-    PACE_TRY(pace_grow(&text->items, &text->capacity, text->count + length + 1, 1));
-    if (length) memcpy(text->items + text->count, bytes, length);
-    text->count += length;
-    text->items[text->count] = '\0';
-    return PACE_OK;
-}
-
 static pace_status append_token(pace_text *out, const pace_json *json, pace_json_token token) {
     size_t length;
     const char *text = pace_json_text(json, &length);
@@ -35,22 +25,24 @@ static bool closes(pace_json_token token) { return token == PACE_JSON_OBJECT_END
 static bool opens(pace_json_token token) { return token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY; }
 
 pace_json_token pace_json_capture(pace_text *out, pace_json *json, pace_status *status) {
+    return pace_json_capture_from(out, json, pace_json_next(json), status);
+}
+
+pace_json_token pace_json_capture_from(pace_text *out, pace_json *json, pace_json_token token, pace_status *status) {
     unsigned depth = 0;
     bool comma = false;
-    pace_json_token first = PACE_JSON_END;
+    const pace_json_token first = token;
     out->count = 0;
-    do {
-        pace_json_token token = pace_json_next(json);
+    for (;; token = pace_json_next(json)) {
         if (token <= PACE_JSON_TRUNCATED || (depth == 0 && closes(token))) return token;
-        if (first == PACE_JSON_END) first = token;
         *status = comma && !closes(token) ? pace_text_append(out, ",", 1) : PACE_OK;
         if (*status == PACE_OK) *status = append_token(out, json, token);
         if (*status != PACE_OK) return PACE_JSON_ERROR;
         if (opens(token)) depth++;
         if (closes(token)) depth--;
         comma = !opens(token) && token != PACE_JSON_KEY;
-    } while (depth);
-    return first;
+        if (depth == 0) return first;
+    }
 }
 
 static const char *skip_string(const char *at) {

@@ -2,16 +2,13 @@
 #pragma once
 
 #include "base/json_reader.h"
-#include "base/memory.h"
-
-typedef PACE_VEC(char) pace_text;
-
-/** Appends bytes and keeps a NUL behind them. */
-pace_status pace_text_append(pace_text *text, const char *bytes, size_t length) PACE_MUST_CHECK;
+#include "base/texts.h"
 
 /** Replaces *out by the value that is due next, white space left out, strings as written. Returns the kind of its first
  * token, or ERROR / TRUNCATED; a failure to allocate is ERROR with *status set. */
 pace_json_token pace_json_capture(pace_text *out, pace_json *json, pace_status *status);
+/** The same of the value that `token`, which was read, begins. */
+pace_json_token pace_json_capture_from(pace_text *out, pace_json *json, pace_json_token token, pace_status *status);
 
 /** The next element of the array that *at is inside of ('[' was the character before, or an element); false at its end,
  * with *at behind the bracket. Sets the element's place and length. */

@@ -12,11 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef PACE_VEC(char) letters;
-
 /* The last answer to one of a case's questions, and the words that it was asked with. */
 typedef struct {
-    letters words;
+    pace_text words;
     pace_answer *answer;
 } asked;
 
@@ -32,7 +30,7 @@ typedef struct {
 
 /* --- questions ---------------------------------------------------------------------------------------------------- */
 
-static pace_status note_words(letters *words, const char *field, const char *text) {
+static pace_status note_words(pace_text *words, const char *field, const char *text) {
     size_t length = strlen(field) + strlen(text) + 2;
     PACE_TRY(pace_grow(&words->items, &words->capacity, words->count + length + 1, 1));
     snprintf(words->items + words->count, length + 1, "%s=%s\n", field, text);
@@ -41,7 +39,7 @@ static pace_status note_words(letters *words, const char *field, const char *tex
 }
 
 /* A text with an empty cell in it is not said. */
-static pace_status say(pace_question *question, letters *words, const asker *a, const char *field, const char *text) {
+static pace_status say(pace_question *question, pace_text *words, const asker *a, const char *field, const char *text) {
     char filled[PACE_CASE_WORDS];
     bool whole;
     PACE_TRY(pace_case_fill(filled, &whole, &a->at, text ? text : ""));
@@ -51,7 +49,7 @@ static pace_status say(pace_question *question, letters *words, const asker *a, 
                                         : pace_question_set(question, field, filled);
 }
 
-static pace_status say_all(pace_question *question, letters *words, const asker *a, const pace_yaml_node *node) {
+static pace_status say_all(pace_question *question, pace_text *words, const asker *a, const pace_yaml_node *node) {
     PACE_YAML_EACH (texts, node) {
         const char *field = pace_yaml_key_of(texts);
         if (strcmp(field, "verb") == 0 || strcmp(field, "rows") == 0 || strcmp(field, "columns") == 0) continue;
@@ -62,7 +60,7 @@ static pace_status say_all(pace_question *question, letters *words, const asker 
     return PACE_OK;
 }
 
-static pace_status word_question(pace_question **out, letters *words, const asker *a, const pace_yaml_node *node) {
+static pace_status word_question(pace_question **out, pace_text *words, const asker *a, const pace_yaml_node *node) {
     const char *verb = pace_yaml_text_of(node, "verb");
     pace_question *question;
     PACE_TRY(pace_question_new(&question, a->context, verb ? verb : ""));
@@ -70,12 +68,12 @@ static pace_status word_question(pace_question **out, letters *words, const aske
     return PACE_GIVE(out, question, status, pace_question_free(question));
 }
 
-static bool same_words(const letters *a, const letters *b) {
+static bool same_words(const pace_text *a, const pace_text *b) {
     return a->count == b->count && (a->count == 0 || memcmp(a->items, b->items, a->count) == 0);
 }
 
 /* Says which question failed. */
-static pace_status ask_it(pace_answer **out, const asker *a, const pace_question *question, const letters *words) {
+static pace_status ask_it(pace_answer **out, const asker *a, const pace_question *question, const pace_text *words) {
     pace_status status = a->ask(out, a->context, question);
     if (status == PACE_OK || status == PACE_E_MEMORY) return status;
     char message[400];
@@ -83,8 +81,8 @@ static pace_status ask_it(pace_answer **out, const asker *a, const pace_question
     return pace_fail(status, "case %s: %s\n%.*s", a->at.one->name, message, (int)words->count, words->items);
 }
 
-static pace_status ask_anew(asked *last, const asker *a, const pace_question *question, letters *words) {
-    letters old = last->words;
+static pace_status ask_anew(asked *last, const asker *a, const pace_question *question, pace_text *words) {
+    pace_text old = last->words;
     last->words = *words;
     *words = old;
     pace_answer_free(last->answer);
@@ -94,7 +92,7 @@ static pace_status ask_anew(asked *last, const asker *a, const pace_question *qu
 
 /* The answer to the question of this row; the last one where it is asked in the same words. */
 static pace_status answer_row(asked *last, const asker *a, const pace_yaml_node *node) {
-    letters words = {0};
+    pace_text words = {0};
     pace_question *question = NULL;
     pace_status status = word_question(&question, &words, a, node);
     if (status == PACE_OK && !(last->answer && same_words(&words, &last->words)))

@@ -51,9 +51,7 @@ pace_status pace_case_matches(bool *out, const pace_csv *csv, size_t row, const 
 
 /* --- a table made of another -------------------------------------------------------------------------------------- */
 
-typedef PACE_VEC(char) letters;
-
-static pace_status put_cell(letters *out, const char *cell) {
+static pace_status put_cell(pace_text *out, const char *cell) {
     size_t length = strlen(cell);
     PACE_TRY(pace_grow(&out->items, &out->capacity, out->count + 2 * length + 4, 1));
     out->items[out->count++] = '"';
@@ -67,7 +65,7 @@ static pace_status put_cell(letters *out, const char *cell) {
 }
 
 /* The last comma becomes the line's end. */
-static void end_line(letters *out) {
+static void end_line(pace_text *out) {
     if (out->count > 0) out->items[out->count - 1] = '\n';
 }
 
@@ -110,7 +108,7 @@ static pace_status cells_of(char out[LONGEST], const pace_csv *csv, size_t row, 
 
 /* A made column is "=TEXT", the name of the column it copies, or {of: COLUMN|COLUMN, words: {CELL|CELL: TEXT}, else:
  * TEXT}, which without `else` leaves other cells as they are. */
-static pace_status put_made(letters *out, const pace_csv *csv, size_t row, const pace_yaml_node *from) {
+static pace_status put_made(pace_text *out, const pace_csv *csv, size_t row, const pace_yaml_node *from) {
     char cells[LONGEST];
     const char *text = pace_yaml_text(from), *of = text ? text : pace_yaml_text_of(from, "of");
     if (text && *text == '=') return put_cell(out, text + 1);
@@ -129,7 +127,7 @@ static pace_status is_kept(bool *out, const pace_case *one, const pace_csv *csv,
     return PACE_OK;
 }
 
-static pace_status put_header(letters *out, const pace_case *one, const pace_csv *csv) {
+static pace_status put_header(pace_text *out, const pace_case *one, const pace_csv *csv) {
     for (size_t c = 0; c < csv->columns; c++)
         if (stays(one, csv, c)) PACE_TRY(put_cell(out, pace_csv_name(csv, c)));
     PACE_YAML_EACH (entry, one->columns) PACE_TRY(put_cell(out, pace_yaml_key_of(entry)));
@@ -137,7 +135,7 @@ static pace_status put_header(letters *out, const pace_case *one, const pace_csv
     return PACE_OK;
 }
 
-static pace_status put_row(letters *out, const pace_case *one, const pace_csv *csv, size_t row) {
+static pace_status put_row(pace_text *out, const pace_case *one, const pace_csv *csv, size_t row) {
     for (size_t c = 0; c < csv->columns; c++)
         if (stays(one, csv, c)) PACE_TRY(put_cell(out, pace_csv_cell(csv, row, c)));
     PACE_YAML_EACH (entry, one->columns) PACE_TRY(put_made(out, csv, row, entry));
@@ -145,7 +143,7 @@ static pace_status put_row(letters *out, const pace_case *one, const pace_csv *c
     return PACE_OK;
 }
 
-static pace_status make(letters *out, const pace_case *one, const pace_csv *csv) {
+static pace_status make(pace_text *out, const pace_case *one, const pace_csv *csv) {
     size_t matched = 0, every = one->every > 1 ? one->every : 1;
     PACE_TRY(put_header(out, one, csv));
     for (size_t row = 0; row < csv->rows; row++) {
@@ -156,7 +154,7 @@ static pace_status make(letters *out, const pace_case *one, const pace_csv *csv)
     return PACE_OK;
 }
 
-static pace_status read_made(const letters *text, const char *name,
+static pace_status read_made(const pace_text *text, const char *name,
                              pace_status (*read)(void *context, pace_input *input), void *context) {
     pace_input *input;
     PACE_TRY(pace_input_open_memory(&input, name, text->items, text->count));
@@ -166,7 +164,7 @@ static pace_status read_made(const letters *text, const char *name,
 }
 
 /* All combinations of the cells of `over`, the last column's changing fastest. */
-static pace_status put_combinations(letters *out, const pace_yaml_node *over) {
+static pace_status put_combinations(pace_text *out, const pace_yaml_node *over) {
     size_t count = 1;
     PACE_YAML_EACH (one, over) {
         count *= pace_yaml_count(one);
@@ -188,7 +186,7 @@ static pace_status put_combinations(letters *out, const pace_yaml_node *over) {
 static pace_status read_csv(void *context, pace_input *input) { return pace_csv_read(context, input); }
 
 static pace_status open_table(pace_csv *out, const pace_case *one, const char *path) {
-    letters text = {0};
+    pace_text text = {0};
     if (!one->over) return pace_csv_open(out, path);
     pace_status status = put_combinations(&text, one->over);
     if (status == PACE_OK) status = read_made(&text, path, read_csv, out);
@@ -198,7 +196,7 @@ static pace_status open_table(pace_csv *out, const pace_case *one, const char *p
 
 pace_status pace_case_table_read(const pace_case *one, const char *path,
                                  pace_status (*read)(void *context, pace_input *input), void *context) {
-    letters text = {0};
+    pace_text text = {0};
     pace_csv csv;
     if (!one->over && !one->rows && !one->columns && !one->group && one->every <= 1)
         return pace_input_read_file(context, path, read);

@@ -13,14 +13,12 @@
 /* Processes of the k-th of several traces: Linux numbers them below 2^22. */
 enum { PROCESSES = 5000000, OWN_PROCESS = 4900000, ONLY_OWN_PROCESS = 1000000 };
 
-typedef PACE_VEC(char) text_buffer;
-
 typedef struct {
     const pace_traces_shown *shown;
     const pace_report *report; /* whose warnings are written */
     pace_sink *sink;
     bool several, begun; /* an event has been written */
-    text_buffer members; /* beside the events of the first trace */
+    pace_text members;   /* beside the events of the first trace */
     pace_names names;
     /* the trace that is being copied */
     const pace_rank *trace;
@@ -138,22 +136,15 @@ static pace_status copy_event(void *context, const pace_kineto_event *event, con
     return PACE_OK;
 }
 
-static pace_status add_text(text_buffer *to, const char *text, size_t length) {
-    PACE_TRY(pace_grow(&to->items, &to->capacity, to->count + length, 1));
-    memcpy(to->items + to->count, text, length);
-    to->count += length;
-    return PACE_OK;
-}
-
 /* Of several traces the first's members stand for all, but for what says which rank it is. */
 static pace_status keep_member(void *context, const char *key, const char *bytes, size_t length) {
     writer *w = context;
     if (w->several && (w->place > 0 || strcmp(key, "distributedInfo") == 0)) return PACE_OK;
     if (strcmp(key, PACE_WARNINGS_MEMBER) == 0) return PACE_OK; /* of another run */
-    PACE_TRY(add_text(&w->members, ",\n\"", 3));
-    PACE_TRY(add_text(&w->members, key, strlen(key)));
-    PACE_TRY(add_text(&w->members, "\": ", 3));
-    return add_text(&w->members, bytes, length);
+    PACE_TRY(pace_text_append(&w->members, ",\n\"", 3));
+    PACE_TRY(pace_text_append(&w->members, key, strlen(key)));
+    PACE_TRY(pace_text_append(&w->members, "\": ", 3));
+    return pace_text_append(&w->members, bytes, length);
 }
 
 static pace_status copy_trace(writer *w) {

@@ -38,44 +38,37 @@ size_t pace_kineto_text_length(const pace_kineto_texts *texts, pace_name text) {
     return text ? pace_names_length(&texts->texts, text) : 0;
 }
 
-static pace_status append(pace_kineto_texts *to, const char *text, size_t length) {
-    PACE_TRY(pace_grow(&to->scratch.items, &to->scratch.capacity, to->scratch.count + length, 1));
-    memcpy(to->scratch.items + to->scratch.count, text, length);
-    to->scratch.count += length;
-    return PACE_OK;
-}
-
 /* One token of a value; an object becomes null whole. */
-static pace_json_token capture_one(pace_kineto_texts *to, pace_json *json, pace_json_token token, pace_status *status) {
+static pace_json_token capture_one(pace_text *to, pace_json *json, pace_json_token token, pace_status *status) {
     size_t length;
     const char *text = pace_json_text(json, &length);
     if (token == PACE_JSON_ARRAY) {
-        *status = append(to, "[", 1);
+        *status = pace_text_append(to, "[", 1);
     } else if (token == PACE_JSON_STRING) {
-        *status = append(to, "\"", 1);
-        if (*status == PACE_OK) *status = append(to, text, length);
-        if (*status == PACE_OK) *status = append(to, "\"", 1);
+        *status = pace_text_append(to, "\"", 1);
+        if (*status == PACE_OK) *status = pace_text_append(to, text, length);
+        if (*status == PACE_OK) *status = pace_text_append(to, "\"", 1);
     } else if (token == PACE_JSON_NUMBER) {
-        *status = append(to, text, length);
+        *status = pace_text_append(to, text, length);
     } else {
         if (token == PACE_JSON_OBJECT) token = pace_json_leave(json);
-        if (!pace_json_failed(token)) *status = append(to, "null", 4);
+        if (!pace_json_failed(token)) *status = pace_text_append(to, "null", 4);
     }
     return token;
 }
 
 /* Copies the array or scalar that `token` begins; arrays only as deep as shapes go, objects are dropped. */
-static pace_json_token capture(pace_kineto_texts *to, pace_json *json, pace_json_token token, pace_status *status) {
+static pace_json_token capture(pace_text *to, pace_json *json, pace_json_token token, pace_status *status) {
     unsigned depth = 0;
     bool comma = false;
     for (;; token = pace_json_next(json)) {
         if (pace_json_failed(token)) return token;
         if (token == PACE_JSON_ARRAY_END) {
             depth--;
-            *status = append(to, "]", 1);
+            *status = pace_text_append(to, "]", 1);
             comma = true;
         } else {
-            if (comma) *status = append(to, ",", 1);
+            if (comma) *status = pace_text_append(to, ",", 1);
             comma = token != PACE_JSON_ARRAY;
             depth += token == PACE_JSON_ARRAY;
             if (*status == PACE_OK) token = capture_one(to, json, token, status);
@@ -135,7 +128,7 @@ pace_json_token pace_kineto_text_read(pace_name *out, pace_kineto_texts *texts, 
     if (token == PACE_JSON_ARRAY && read_plain(out, texts, json, about, status))
         return *status == PACE_OK ? PACE_JSON_STRING : PACE_JSON_ERROR;
     texts->scratch.count = 0;
-    token = capture(texts, json, token, status);
+    token = capture(&texts->scratch, json, token, status);
     if (pace_json_failed(token)) return token;
     *status = pace_names_add(out, &texts->texts, texts->scratch.items, texts->scratch.count);
     return *status == PACE_OK ? token : PACE_JSON_ERROR;
@@ -151,8 +144,9 @@ static pace_status join(pace_name *out, pace_kineto_texts *texts, const pace_nam
                         pace_names *names) {
     texts->scratch.count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i) PACE_TRY(append(texts, "\n", 1));
-        PACE_TRY(append(texts, pace_names_text(&texts->texts, parts[i]), pace_kineto_text_length(texts, parts[i])));
+        if (i) PACE_TRY(pace_text_append(&texts->scratch, "\n", 1));
+        PACE_TRY(pace_text_append(&texts->scratch, pace_names_text(&texts->texts, parts[i]),
+                                  pace_kineto_text_length(texts, parts[i])));
     }
     return pace_names_add(out, names, texts->scratch.items, texts->scratch.count);
 }

@@ -7,6 +7,7 @@
 
 #include "base/intern.h"
 #include "base/json_reader.h"
+#include "base/texts.h"
 
 /* An array as it is written. */
 typedef struct {
@@ -21,7 +22,7 @@ typedef struct {
     pace_names texts;           /* compact JSON */
     pace_names lists;           /* the names of the parts of a joined text */
     PACE_VEC(pace_name) joined; /* by list: its text among the names it was joined for */
-    PACE_VEC(char) scratch;
+    pace_text scratch;
     pace_known_array *known;
     uint32_t sets, turn; /* of `known` */
 } pace_kineto_texts;

@@ -96,9 +96,10 @@ static pace_json_token read_attribute(void *context) {
     return pace_json_each_member(r->json, read_attribute_member, r);
 }
 
-static pace_json_token capture(reader *r, pace_text *to) {
+/* Of another value than an array nothing is kept. */
+static pace_json_token capture(reader *r, pace_text *to, pace_json_token token) {
     pace_status status = PACE_OK;
-    pace_json_token token = pace_json_capture(to, r->json, &status);
+    token = pace_json_capture_from(to, r->json, token, &status);
     if (status != PACE_OK) return fail(r, status);
     if (!pace_json_failed(token) && token != PACE_JSON_ARRAY) to->count = 0;
     return token;
@@ -114,7 +115,7 @@ static pace_text *argument_text(reader *r, const char *key, bool output) {
 static pace_json_token read_argument(void *context, const char *key) {
     reader *r = context;
     pace_text *text = argument_text(r, key, r->output);
-    return text ? capture(r, text) : pace_json_skip(r->json);
+    return text ? capture(r, text, pace_json_next(r->json)) : pace_json_skip(r->json);
 }
 
 /* {"values": […], "shapes": […], "types": […]} */
@@ -133,22 +134,6 @@ static pace_text *flat_text(reader *r, const char *key) {
     return strcmp(key, "output_types") == 0 ? &a->out_types : NULL;
 }
 
-/* An array begun: the rest of it is captured by hand, since its bracket is read. */
-static pace_json_token capture_rest(reader *r, pace_text *to) {
-    pace_text element = {0};
-    pace_status status = pace_text_append(to, "[", 1);
-    pace_json_token token = PACE_JSON_ARRAY;
-    while (status == PACE_OK) {
-        token = pace_json_capture(&element, r->json, &status);
-        if (pace_json_failed(token) || status != PACE_OK || token == PACE_JSON_ARRAY_END) break;
-        if (to->count > 1) status = pace_text_append(to, ",", 1);
-        if (status == PACE_OK) status = pace_text_append(to, element.items, element.count);
-    }
-    if (status == PACE_OK && !pace_json_failed(token)) status = pace_text_append(to, "]", 1);
-    PACE_VEC_FREE(&element);
-    return status != PACE_OK ? fail(r, status) : token;
-}
-
 /* --- nodes -------------------------------------------------------------------------------------------------------- */
 
 static pace_json_token read_member(void *context, const char *key) {
@@ -156,7 +141,7 @@ static pace_json_token read_member(void *context, const char *key) {
     pace_text *flat = flat_text(r, key);
     pace_json_token token = pace_json_next(r->json);
     if (flat) flat->count = 0;
-    if (token == PACE_JSON_ARRAY && flat) return capture_rest(r, flat);
+    if (token == PACE_JSON_ARRAY && flat) return capture(r, flat, token);
     if (token == PACE_JSON_ARRAY && strcmp(key, "attrs") == 0) return pace_json_each_object(r->json, read_attribute, r);
     if (token == PACE_JSON_OBJECT && strcmp(key, "inputs") == 0) return read_arguments(r, false);
     if (token == PACE_JSON_OBJECT && strcmp(key, "outputs") == 0) return read_arguments(r, true);

@@ -36,15 +36,9 @@ static pace_json_token read_entry(entry *e, pace_json *json, const pace_yaml_nod
     return token;
 }
 
-static pace_status add(pace_usage_entries *out, const char *text) {
-    size_t length = strlen(text);
-    PACE_TRY(pace_grow(&out->items, &out->capacity, out->count + length, 1));
-    memcpy(out->items + out->count, text, length);
-    out->count += length;
-    return PACE_OK;
-}
+static pace_status add(pace_text *out, const char *text) { return pace_text_append(out, text, strlen(text)); }
 
-static pace_status add_entry(pace_usage_entries *out, const entry *e, size_t members) {
+static pace_status add_entry(pace_text *out, const entry *e, size_t members) {
     const char *count = e->words[members - 1];
     bool first = true;
     if (!e->fits || !*count) return PACE_OK;
@@ -59,7 +53,7 @@ static pace_status add_entry(pace_usage_entries *out, const entry *e, size_t mem
     return add(out, count);
 }
 
-pace_json_token pace_usage_entries_read(pace_usage_entries *out, pace_status *status, pace_json *json,
+pace_json_token pace_usage_entries_read(pace_text *out, pace_status *status, pace_json *json,
                                         const pace_yaml_node *members) {
     entry one;
     pace_json_token token;

@@ -5,15 +5,13 @@
 #pragma once
 
 #include "base/json_reader.h"
-#include "base/memory.h"
+#include "base/texts.h"
 #include "base/yaml.h"
 
 enum { PACE_ENTRY_MEMBERS = 4 };
 
-typedef PACE_VEC(char) pace_usage_entries;
-
 /** Reads the array whose opening bracket is the last token. Of `members` the last is the count, the others make up its
  * key. Leaves out entries without a count, and keys that a list cannot hold. Returns ARRAY_END, ERROR or TRUNCATED;
  * `*status` says where memory lacks. */
-pace_json_token pace_usage_entries_read(pace_usage_entries *out, pace_status *status, pace_json *json,
+pace_json_token pace_usage_entries_read(pace_text *out, pace_status *status, pace_json *json,
                                         const pace_yaml_node *members);

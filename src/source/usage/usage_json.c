@@ -38,13 +38,12 @@ typedef struct {
     char path[LONGEST_PATH];
     size_t path_length;
     PACE_VEC(cell) cells;
-    PACE_VEC(char) text;
+    pace_text text;
     int32_t element, elements;
     gathered values[MOST_PATHS];
     char numbers[PACE_USAGE_FIELDS][32];
     int all; /* the path of the one field that takes all of its values; -1 = none does */
-    PACE_VEC(char) joined;
-    pace_usage_entries list;
+    pace_text joined, list;
     uint64_t row;
     bool found;
     pace_status status;
@@ -118,12 +117,9 @@ static pace_status keep_text(reader *r, cell *out, const char *text, size_t leng
     if (r->cells.count == MOST_CELLS)
         return pace_fail(PACE_E_LIMIT, "%s: record %llu has more than %d values", pace_input_name(r->stream->input),
                          (unsigned long long)r->row, MOST_CELLS);
-    PACE_TRY(pace_grow(&r->text.items, &r->text.capacity, r->text.count + length + 1, 1));
-    memcpy(r->text.items + r->text.count, text, length);
     out->from = r->text.count;
     out->length = length;
-    r->text.count += length;
-    return PACE_OK;
+    return pace_text_append(&r->text, text, length);
 }
 
 /* A count of slices of GPUs, in GPUs. */
@@ -218,11 +214,8 @@ static bool is_later(pace_usage_text a, pace_usage_text b) {
 }
 
 static pace_status join(reader *r, pace_usage_text text) {
-    PACE_TRY(pace_grow(&r->joined.items, &r->joined.capacity, r->joined.count + text.length + 1, 1));
-    if (r->joined.count) r->joined.items[r->joined.count++] = ',';
-    memcpy(r->joined.items + r->joined.count, text.data, text.length);
-    r->joined.count += text.length;
-    return PACE_OK;
+    if (r->joined.count) PACE_TRY(pace_text_append(&r->joined, ",", 1));
+    return pace_text_append(&r->joined, text.data, text.length);
 }
 
 static pace_status gather(reader *r, const cell *one) {

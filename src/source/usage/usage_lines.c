@@ -14,7 +14,7 @@ enum { WINDOW = 1 << 17, LONGEST_LINE = 1 << 24 };
 typedef struct {
     pace_usage_stream *stream;
     PACE_VEC(char) window;
-    PACE_VEC(char) header;
+    pace_text header;
     size_t from, to; /* what is not read yet */
     bool ended;
     uint64_t line;
@@ -126,10 +126,8 @@ static bool is_comment(const char *line, size_t length) {
 
 /* The header's bytes, as they stand: the same line further down, where files were joined, is no row. */
 static pace_status keep_header(lines *l, const char *line, size_t length) {
-    PACE_TRY(pace_grow(&l->header.items, &l->header.capacity, length + 1, 1));
-    memcpy(l->header.items, line, length);
-    l->header.count = length;
-    return PACE_OK;
+    l->header.count = 0;
+    return pace_text_append(&l->header, line, length);
 }
 
 static pace_status row(lines *l, char *line, size_t length);

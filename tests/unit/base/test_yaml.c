@@ -1,4 +1,5 @@
 /* The YAML tree: structure, places, refusals, numbers, and every allocation failing once. */
+#include <stdio.h>
 #include <string.h>
 
 #include "cmocka_of_tests.h"
@@ -131,6 +132,29 @@ TEST(test_numbers) {
     check_number("+2.E-3", 2e-3);
     const char *const wrong[] = {"0x10", "inf", ".nan", "1e999", "\"1\"", "1 2", "-", "1e", "[1]", "1_000", "'1'"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) check_no_number(wrong[i]);
+}
+
+/* The keys and texts of a document's members in its order, "-" where there is none. */
+static void check_order(const char *text, const char *expected) {
+    pace_yaml *yaml = NULL;
+    char said[64] = "";
+    assert_int_equal(parse(&yaml, text), PACE_OK);
+    PACE_YAML_EACH (one, pace_yaml_root(yaml)) {
+        const char *key = pace_yaml_key_of(one), *value = pace_yaml_text(one);
+        size_t used = strlen(said);
+        snprintf(said + used, sizeof said - used, "%s=%s ", key ? key : "-", value ? value : "-");
+    }
+    assert_string_equal(said, expected);
+    pace_yaml_free(yaml);
+}
+
+TEST(test_each) {
+    check_order("b: 1\na: [2, 3]\nc: 4\n", "b=1 a=- c=4 ");
+    check_order("[x, {y: z}, w]\n", "-=x -=- -=w ");
+    check_order("{}\n", "");
+    check_order("[]\n", "");
+    check_order("word\n", "");
+    PACE_YAML_EACH (one, NULL) fail_msg("%s", pace_yaml_text(one));
 }
 
 TEST(test_every_allocation_fails) {
