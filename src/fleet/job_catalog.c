@@ -101,16 +101,12 @@ static pace_status read_schemes(pace_job_catalog *catalog, const pace_yaml *yaml
 
 /* --- machines ----------------------------------------------------------------------------------------------------- */
 
-static const pace_job_machine *find_machine(const pace_job_catalog *catalog, const char *name) {
-    return PACE_FIND(catalog->machines.items, catalog->machines.count, name, name);
-}
-
 static pace_status read_machine(pace_job_catalog *catalog, const pace_yaml *yaml, const pace_yaml_node *entry) {
     pace_job_machine machine = {.name = ""};
     const char *name = pace_yaml_text_of(entry, "name");
     const char *like = pace_yaml_text_of(entry, "like");
     if (like) {
-        const pace_job_machine *base = find_machine(catalog, like);
+        const pace_job_machine *base = PACE_FIND(catalog->machines.items, catalog->machines.count, name, like);
         if (!base) return pace_yaml_fail(yaml, entry, "no machine \"%.40s\" above", like);
         machine = *base;
     }

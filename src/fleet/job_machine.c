@@ -72,12 +72,9 @@ pace_status pace_job_machine_set(pace_job_machine *machine, const char *key, con
 /* --- which machine ------------------------------------------------------------------------------------------------ */
 
 static bool is_job_machine(pace_job_machine *out, const pace_job_catalog *catalog, const char *name) {
-    for (size_t i = 0; i < catalog->machines.count; i++)
-        if (strcmp(catalog->machines.items[i].name, name) == 0) {
-            *out = catalog->machines.items[i];
-            return true;
-        }
-    return false;
+    const pace_job_machine *known = PACE_FIND(catalog->machines.items, catalog->machines.count, name, name);
+    if (known) *out = *known;
+    return known != NULL;
 }
 
 static const char *closest_name(const pace_job_catalog *catalog, const char *name) {

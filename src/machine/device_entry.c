@@ -20,11 +20,13 @@ static const char *const text_keys[] = {"name", "vendor", "kind", "match", "sour
 static const pace_figure_limits flop_limits = {1e6, 1e17, PACE_IN_FLOP_PER_S}, sm_limits = {1, 1e5, PACE_IN_NONE},
                                 generation_limits = {20, 500, PACE_IN_NONE}; /* compute capability times ten */
 
-static const struct {
+typedef struct {
     const char *key;
     size_t offset;
     pace_figure_limits limits;
-} number_keys[] = {
+} number_key;
+
+static const number_key number_keys[] = {
     {"base_hz", offsetof(pace_device, base_hz), {1e6, 1e10, PACE_IN_HZ}},
     {"boost_hz", offsetof(pace_device, boost_hz), {1e6, 1e10, PACE_IN_HZ}},
     {"sustained_hz", offsetof(pace_device, sustained_hz), {1e6, 1e10, PACE_IN_HZ}},
@@ -125,10 +127,8 @@ static pace_status read_text(char *out, size_t size, const reader *r, const char
 static pace_status read_rates(double *rates, const reader *r, const pace_yaml_node *node) {
     if (!pace_yaml_is_map(node)) return pace_yaml_fail(r->yaml, node, "expected a map of precisions");
     PACE_YAML_EACH (value, node) {
-        int precision = 0;
-        while (precision < PACE_PRECISIONS && strcmp(precision_keys[precision], pace_yaml_key_of(value)) != 0)
-            precision++;
-        if (precision == PACE_PRECISIONS)
+        int precision = pace_word_number(precision_keys, PACE_PRECISIONS, pace_yaml_key_of(value));
+        if (precision < 0)
             return pace_yaml_fail(r->yaml, value, "unknown precision \"%.80s\"", pace_yaml_key_of(value));
         PACE_TRY(read_number(&rates[precision], r, value, &flop_limits));
     }
@@ -217,17 +217,11 @@ pace_status pace_device_check(const pace_device *device) {
 }
 
 double *pace_device_figure(pace_device *device, const char *key, pace_figure_limits *limits) {
-    for (size_t i = 0; i < PACE_COUNT(number_keys); i++)
-        if (strcmp(number_keys[i].key, key) == 0) {
-            *limits = number_keys[i].limits;
-            return number_at(device, number_keys[i].offset);
-        }
-    for (int i = 0; i < PACE_PRECISIONS; i++)
-        if (strcmp(precision_keys[i], key) == 0) {
-            *limits = flop_limits;
-            return &device->flop_per_s[i];
-        }
-    return NULL;
+    const number_key *number = PACE_FIND(number_keys, PACE_COUNT(number_keys), key, key);
+    int precision = pace_word_number(precision_keys, PACE_PRECISIONS, key);
+    if (number) *limits = number->limits;
+    else if (precision >= 0) *limits = flop_limits;
+    return number ? number_at(device, number->offset) : precision >= 0 ? &device->flop_per_s[precision] : NULL;
 }
 
 /* A roofline needs both its sides: an entry gives a rate and a memory bandwidth, or neither (a generic device). */

@@ -148,16 +148,15 @@ static pace_status read_member(bool *known, const reader *r, const char *key, co
     pace_machine *m = r->machine;
     double value;
     *known = true;
-    for (size_t i = 0; i < PACE_COUNT(whole_figures); i++)
-        if (strcmp(key, whole_figures[i].key) == 0) {
-            PACE_TRY(read_figure(&value, r, node, &whole_figures[i]));
-            if (value != floor(value)) return pace_yaml_fail(r->yaml, node, "%s: expected a whole number", key);
-            *(int *)(void *)((char *)m + whole_figures[i].offset) = (int)value;
-            return PACE_OK;
-        }
-    for (size_t i = 0; i < PACE_COUNT(real_figures); i++)
-        if (strcmp(key, real_figures[i].key) == 0)
-            return read_figure((double *)(void *)((char *)m + real_figures[i].offset), r, node, &real_figures[i]);
+    const figure_key *figure = PACE_FIND(whole_figures, PACE_COUNT(whole_figures), key, key);
+    if (figure) {
+        PACE_TRY(read_figure(&value, r, node, figure));
+        if (value != floor(value)) return pace_yaml_fail(r->yaml, node, "%s: expected a whole number", key);
+        *(int *)(void *)((char *)m + figure->offset) = (int)value;
+        return PACE_OK;
+    }
+    figure = PACE_FIND(real_figures, PACE_COUNT(real_figures), key, key);
+    if (figure) return read_figure((double *)(void *)((char *)m + figure->offset), r, node, figure);
     for (size_t i = 0; i < PACE_COUNT(flags); i++)
         if (strcmp(key, flags[i].key) == 0) {
             const figure_key flag = {flags[i].key, 0, {0, 1, PACE_IN_NONE}};

@@ -69,13 +69,9 @@ static const char *read_number(double *out, const char *text) {
 static bool read_with_unit(double *out, const char *text, const unit *units, size_t count) {
     double value;
     const char *rest = read_number(&value, text);
-    if (!rest) return false;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(rest, units[i].word) == 0) {
-            *out = value * units[i].factor;
-            return true;
-        }
-    return false;
+    const unit *known = PACE_FIND(units, count, word, rest);
+    if (known) *out = value * known->factor;
+    return known != NULL;
 }
 
 bool pace_parse_rate(double *out, const char *text) { return read_with_unit(out, text, rates, PACE_COUNT(rates)); }

@@ -56,11 +56,9 @@ static pace_status refuse_unknown(const model_reader *reader, const pace_yaml_no
 /* ---- layers ---- */
 
 static pace_status save_output(model_reader *reader, const char *name, uint32_t layer) {
-    for (size_t i = 0; i < reader->saved.count; i++)
-        if (strcmp(reader->saved.items[i].name, name) == 0) {
-            reader->saved.items[i].layer = layer;
-            return PACE_OK;
-        }
+    saved_output *known = PACE_FIND(reader->saved.items, reader->saved.count, name, name);
+    if (known) known->layer = layer;
+    if (known) return PACE_OK;
     saved_output saved = {pace_copy_text(name, strlen(name)), layer};
     if (!saved.name) return PACE_E_MEMORY;
     return PACE_KEEP(&reader->saved, saved, pace_free(saved.name));
@@ -69,12 +67,10 @@ static pace_status save_output(model_reader *reader, const char *name, uint32_t 
 static pace_status find_output(uint32_t *out, const model_reader *reader, const pace_yaml_node *node) {
     const char *name = pace_yaml_text(node);
     if (!name) return fail_at(reader, node, "expected the name of an output");
-    for (size_t i = 0; i < reader->saved.count; i++)
-        if (strcmp(reader->saved.items[i].name, name) == 0) {
-            *out = reader->saved.items[i].layer;
-            return PACE_OK;
-        }
-    return pace_yaml_fail(reader->yaml, node, "no output is named \"%.80s\"", name);
+    const saved_output *known = PACE_FIND(reader->saved.items, reader->saved.count, name, name);
+    if (!known) return pace_yaml_fail(reader->yaml, node, "no output is named \"%.80s\"", name);
+    *out = known->layer;
+    return PACE_OK;
 }
 
 /* The layer is at the model's end when this succeeds. */

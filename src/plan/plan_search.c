@@ -36,12 +36,10 @@ pace_status pace_plan_refuse(pace_plan_found *found, const char *message) {
     snprintf(one.reason, sizeof one.reason, "%.*s", (int)length, message);
     snprintf(one.first, sizeof one.first, "%s", message);
     found->refused++;
-    for (size_t i = 0; i < found->refusals.count; i++)
-        if (strcmp(found->refusals.items[i].reason, one.reason) == 0) {
-            found->refusals.items[i].count++;
-            return PACE_OK;
-        }
-    return PACE_PUSH(&found->refusals, one);
+    pace_plan_refusal *known = PACE_FIND(found->refusals.items, found->refusals.count, reason, one.reason);
+    if (!known) return PACE_PUSH(&found->refusals, one);
+    known->count++;
+    return PACE_OK;
 }
 
 /* --- the fastest so far ------------------------------------------------------------------------------------------- */

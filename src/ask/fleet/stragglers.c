@@ -75,11 +75,8 @@ const char *pace_straggler_group_node(const pace_straggler_job *j, size_t group)
 }
 
 static pace_status node_named(pace_straggler_node **out, pace_stragglers_asked *asked, const char *name) {
-    for (size_t n = 0; n < asked->nodes.count; n++)
-        if (strcmp(asked->nodes.items[n].name, name) == 0) {
-            *out = &asked->nodes.items[n];
-            return PACE_OK;
-        }
+    *out = PACE_FIND(asked->nodes.items, asked->nodes.count, name, name);
+    if (*out) return PACE_OK;
     PACE_TRY(PACE_PUSH(&asked->nodes, (pace_straggler_node){.name = name}));
     *out = &asked->nodes.items[asked->nodes.count - 1];
     return PACE_OK;

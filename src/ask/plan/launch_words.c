@@ -80,12 +80,9 @@ static pace_status assign(reader *r, const char *name, size_t length, const char
     if (length == 0 || length >= sizeof one.name) return PACE_OK;
     pace_snprintf(one.name, sizeof one.name, "%.*s", (int)length, name);
     expand(r, one.value, text);
-    for (size_t i = 0; i < r->variables.count; i++)
-        if (strcmp(r->variables.items[i].name, one.name) == 0) {
-            r->variables.items[i].several |= strcmp(r->variables.items[i].value, one.value) != 0;
-            return PACE_OK;
-        }
-    return r->variables.count < VARIABLES ? PACE_PUSH(&r->variables, one) : PACE_OK;
+    variable *known = PACE_FIND(r->variables.items, r->variables.count, name, one.name);
+    if (known) known->several |= strcmp(known->value, one.value) != 0;
+    return !known && r->variables.count < VARIABLES ? PACE_PUSH(&r->variables, one) : PACE_OK;
 }
 
 /* --- lines of scripts and of TOML --------------------------------------------------------------------------------- */

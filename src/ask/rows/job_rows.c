@@ -165,15 +165,11 @@ void pace_job_rows_free(pace_job_rows *rows) {
 
 /* --- questions ---------------------------------------------------------------------------------------------------- */
 
-static const pace_job_lever *find_lever(const pace_job_catalog *catalog, const char *name) {
-    return PACE_FIND(catalog->software.items, catalog->software.count, name, name);
-}
-
 static pace_status apply_software(double parts_s[PACE_JOB_PARTS], const pace_job_catalog *catalog, const char *text) {
     char words[256], *rest = NULL;
     snprintf(words, sizeof words, "%s", text);
     for (char *word = strtok_r(words, " ,;+", &rest); word; word = strtok_r(NULL, " ,;+", &rest)) {
-        const pace_job_lever *lever = find_lever(catalog, word);
+        const pace_job_lever *lever = PACE_FIND(catalog->software.items, catalog->software.count, name, word);
         if (!lever) return pace_fail(PACE_E_MISSING, "unknown software \"%.40s\"", word);
         for (int p = 0; p < PACE_JOB_PARTS; p++)
             parts_s[p] *= lever->factor[p < PACE_CHANGE_WEIGHT ? p : PACE_CHANGE_WEIGHT];

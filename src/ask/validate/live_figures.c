@@ -6,10 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-static const pace_live_figure *find(const pace_live_done *done, const char *name) {
-    return PACE_FIND(done->figures, done->figure_count, name, name);
-}
-
 /* An entry {figure, case, metric, bar, means}, and the runner where that is not Paceline's own. */
 static pace_status judge(pace_live_verdict *v, const pace_live_done *done, const pace_yaml_node *entry) {
     const char *figure = pace_yaml_text_of(entry, "figure");
@@ -22,7 +18,7 @@ static pace_status judge(pace_live_verdict *v, const pace_live_done *done, const
     if (strcmp(runner ? runner : "paceline", done->runner) != 0) return PACE_OK;
     if (!figure || !one.name || !one.metric || !one.bar || !one.means || !pace_bar_parse(&bar, one.metric, one.bar))
         return pace_yaml_fail(v->cases.yaml, entry, "expected {figure, case, metric, bar, means}");
-    const pace_live_figure *found = find(done, figure);
+    const pace_live_figure *found = PACE_FIND(done->figures, done->figure_count, name, figure);
     if (!found || !isfinite(found->value)) return PACE_OK;
     one.value = found->value, one.count = (int64_t)found->count;
     one.holds = pace_bar_holds(&bar, one.value) ? "yes" : "no";

@@ -135,11 +135,6 @@ static void put_node_sentence(pace_node *root, const pace_stragglers_asked *aske
                        worst->name, worst->slow_jobs, worst->jobs, worst->pace, chance);
 }
 
-static void put_nodes(pace_node *root, const pace_stragglers_asked *asked) {
-    pace_node *table = pace_open_table(root, &nodes, 0);
-    PACE_ITEMS (const pace_straggler_node, node, &asked->nodes) pace_table_put(table, node);
-}
-
 typedef struct {
     const char *job, *worker, *time_unit;
     size_t iterations, group;
@@ -224,7 +219,7 @@ static pace_status describe(pace_report *report, void *context) {
     for (size_t i = 0; i < asked->count; i++) put_sentences(root, &asked->jobs[i]);
     put_node_sentence(root, asked);
     pace_put_straggler_charts(root, asked->jobs, asked->count);
-    put_nodes(root, asked);
+    PACE_PUT_ROWS(root, &nodes, &asked->nodes);
     pace_node *by_group = pace_open_table(root, &groups, 0);
     pace_node *by_worker = pace_open_table(root, &workers, 0), *by_spell = pace_open_table(root, &spells, 0);
     pace_node *by_size = pace_open_table(root, &slowdown, 0);

@@ -42,8 +42,7 @@ pace_status pace_put_stages(pace_report *report, const pace_analysis *walked, co
     PACE_TRY(pace_stage_rows_of(&rows, walked, &step->asked, &step->settled.plan));
     if (rows.count == 0) return PACE_OK;
     put_sentence(root, &rows, &step->asked.config);
-    pace_node *table = pace_open_table(root, &stages, 0);
-    for (size_t i = 0; i < rows.count; i++) pace_table_put(table, &rows.items[i]);
+    PACE_PUT_ROWS(root, &stages, &rows);
     PACE_VEC_FREE(&rows);
     return PACE_OK;
 }
