@@ -79,6 +79,15 @@ def put_examples(folder):
     for i in range(2):
         with open(os.path.join(folder, f"part-{i}.csv"), "wb") as plain:
             plain.write(head + b"".join(jobs[i::2]))
+    with open(os.path.join(folder, "all_reduce_perf.log"), "w") as file:
+        file.write("# nThread 1 nGpus 1 minBytes 1024 maxBytes 1073741824 step: 4(factor)\n#\n# Using devices\n")
+        for rank in range(32):
+            file.write(f"#  Rank {rank:2} Group  0 Pid {rank + 100:6} on node-{1 + rank // 8} device  {rank % 8} [0x1b] NVIDIA H100 80GB HBM3\n")
+        file.write("#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n")
+        for size in (4**k for k in range(5, 16)):
+            time = 40 + size / 2e5
+            file.write(f"{size:12} {size // 4:12} float sum -1 {time:8.2f} {size / time / 1e3:7.2f} {size / time / 1e3 * 1.94:7.2f} 0 "
+                       f"{time:8.2f} {size / time / 1e3:7.2f} {size / time / 1e3 * 1.94:7.2f} 0\n")
     with open(os.path.join(folder, "questions.csv"), "w") as file:
         file.write("device,op,m,n,k,dtype\nepyc-zen5-1t,gemm,512,512,512,fp32\n")
     shutil.copy(os.path.join(DATA, "jobs_resnet50.csv"), os.path.join(folder, "jobs.csv"))
