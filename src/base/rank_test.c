@@ -80,25 +80,34 @@ static pace_status measure(samples *s) {
 typedef struct {
     const samples *s;
     const double *ways; /* NULL = approximate */
-    double inflation;   /* of the variance, by values that resemble their neighbours */
+    double inflation;   /* of the variance, by values that resemble their neighbours, */
+    double freedom;     /* and as how many independent ones they count, less two */
 } distribution;
 
-/* The tail of a normal distribution as far out as `p` says, of so many times the variance. */
-static double widened(double p, double inflation) {
-    if (inflation <= 1 || p >= 0.5) return p;
-    return pace_normal_above(pace_normal_reach(p) / sqrt(inflation));
+/* Between a normal deviate and Student's t that is exceeded as seldom (Wallace, Annals of Mathematical Statistics
+ * 1959). */
+static double normal_of(double t, double freedom) {
+    return (8 * freedom + 1) / (8 * freedom + 3) * sqrt(freedom * log1p(t * t / freedom));
+}
+
+/* The tail of Student's distribution as far out as `p` of a normal one says, of so many times the variance: how much
+ * values resemble their neighbours is known from these values alone. */
+static double widened(double p, const distribution *d) {
+    if (d->inflation <= 1 || p >= 0.5) return p;
+    return pace_normal_above(normal_of(pace_normal_reach(p) / sqrt(d->inflation), d->freedom));
 }
 
 static double tail(const distribution *d, double u) {
     return d->ways ? lower_tail(d->ways, d->s->n, d->s->m, u) : normal_tail(d->s, u);
 }
 
-static double two_sided(const distribution *d, double u) { return fmin(1, 2 * widened(tail(d, u), d->inflation)); }
+static double two_sided(const distribution *d, double u) { return fmin(1, 2 * widened(tail(d, u), d)); }
 
 static pace_status find_interval(pace_rank_test *out, const distribution *d) {
     const samples *s = d->s;
     size_t pairs = s->n * s->m, k = 0;
-    double level = d->inflation > 1 ? pace_normal_above(PACE_NORMAL_90 * sqrt(d->inflation)) : HALF_LEVEL;
+    double level =
+        d->inflation > 1 ? pace_normal_above(pace_student_reach(d->freedom) * sqrt(d->inflation)) : HALF_LEVEL;
     if (tail(d, 0) > level || pairs > MOST_PAIRS) return PACE_OK;
     while (k + 1 < pairs / 2 && tail(d, (double)k + 1) <= level) k++;
     double *ratios = pace_alloc(pairs, sizeof *ratios);
@@ -125,7 +134,10 @@ pace_status pace_rank_test_of(pace_rank_test *out, const int64_t *a, size_t a_co
     bool exact = table_size(a_count, b_count) <= MOST_EXACT;
     if (exact) PACE_TRY(count_ways(&ways, a_count, b_count));
     double inflation = pace_difference_inflation(a_count, b_count, correlation);
-    distribution untied = {&s, ways, inflation}, d = {&s, s.ties > 0 ? NULL : ways, inflation};
+    double independent = (double)a_count / pace_values_as_one(a_count, correlation) +
+                         (double)b_count / pace_values_as_one(b_count, correlation);
+    double freedom = fmax(1, independent - 2);
+    distribution untied = {&s, ways, inflation, freedom}, d = {&s, s.ties > 0 ? NULL : ways, inflation, freedom};
     double other = (double)(a_count * b_count) - s.u;
     test.p = two_sided(&d, fmin(s.u, other));
     test.least_p = fmin(1, 2 * tail(&untied, 0));

@@ -173,4 +173,37 @@ TEST(test_no_level_of_a_process) {
     assert_true(found <= ROUNDS * 15 / 100 && apart >= ROUNDS * 9 / 10);
 }
 
+/* Samples of one process, whose values resemble those before them: how often they are told to differ. */
+static double share_told_apart(size_t count, double r) {
+    enum { MOST_COUNT = 30, PAIRS = 1500 };
+    double values[2 * MOST_COUNT], correlation, about = 0;
+    int64_t lengths[2 * MOST_COUNT];
+    uint64_t stream = pace_random_stream(count, 5);
+    size_t told = 0;
+    pace_rank_test test;
+    for (int n = 0; n < PAIRS; n++) {
+        for (size_t i = 0; i < 2 * count; i++) {
+            bool first = i % count == 0;
+            about = first ? pace_random_normal(&stream) : r * about + sqrt(1 - r * r) * pace_random_normal(&stream);
+            values[i] = exp(0.03 * about);
+            lengths[i] = llround(1e9 * values[i]);
+        }
+        assert_int_equal(pace_autocorrelation_of(&correlation, values, count, values + count, count), PACE_OK);
+        assert_int_equal(pace_rank_test_of(&test, lengths, count, lengths + count, count, correlation), PACE_OK);
+        told += test.p <= PACE_CHANGE_LEVEL;
+    }
+    return (double)told / PAIRS;
+}
+
+/* By a normal distribution 16 and 28 % of samples of ten were told apart, 10 and 18 % of thirty. Of independent ones it
+ * stays one in twenty. */
+TEST(test_lasting_noise) {
+    (void)state;
+    assert_true(share_told_apart(10, 0.8) < 0.15);
+    assert_true(share_told_apart(10, 0.95) < 0.20);
+    assert_true(share_told_apart(30, 0.8) < 0.10);
+    assert_true(share_told_apart(30, 0.95) < 0.16);
+    assert_true(share_told_apart(30, 0) > 0.02 && share_told_apart(30, 0) < 0.055);
+}
+
 int main(void) { return run_tests_of_file(NULL, NULL); }
