@@ -51,9 +51,17 @@ static double worker_work(const terms *t, int lane, double bytes) {
     }
 }
 
-/* Tensors are made in the order of the forward pass, each on the server that has the fewest bytes so far. */
-static pace_status place(double *work_s, const terms *t, const pace_gradients *gradients) {
-    size_t servers = (size_t)t->servers;
+/* What of a worker's bytes crosses its link: those for the server beside it do not. The worker that counts is the one
+ * beside the server with the fewest. */
+static double share_sent(const terms *t, size_t server, size_t emptiest) {
+    if (!(t->colocated > 0) || t->servers < t->senders) return 1;
+    return t->approach->splits > 0 ? 1 - 1 / t->servers : server != emptiest;
+}
+
+/* Tensors are made in the order of the forward pass, each on the server that has the fewest bytes so far. `sent`: what
+ * of each goes over the worker's link. */
+static pace_status place(double *work_s, double *sent, const terms *t, const pace_gradients *gradients) {
+    size_t servers = (size_t)t->servers, emptiest = 0;
     double *held = pace_alloc(servers + 1, sizeof *held);
     if (!held) return PACE_E_MEMORY;
     for (size_t i = gradients->count; i-- > 0;) {
@@ -62,10 +70,14 @@ static pace_status place(double *work_s, const terms *t, const pace_gradients *g
             if (held[k] < held[best]) best = k;
         double each = server_work(t, gradients->bytes[i]);
         held[best] += gradients->bytes[i];
+        sent[i] = (double)best;
         if (t->approach->splits > 0)
             for (size_t k = 0; k < servers; k++) work_s[k * gradients->count + i] = each / t->servers;
         else work_s[best * gradients->count + i] = each;
     }
+    for (size_t k = 1; k < servers; k++)
+        if (held[k] < held[emptiest]) emptiest = k;
+    for (size_t i = 0; i < gradients->count; i++) sent[i] = share_sent(t, (size_t)sent[i], emptiest);
     pace_free(held);
     return PACE_OK;
 }
@@ -81,10 +93,13 @@ pace_status pace_server_lanes_make(pace_server_lanes *out, const pace_approach *
     size_t servers = (size_t)t.servers, count = gradients->count;
     double *work_s = pace_alloc((servers + WORKER_LANES) * count + 1, sizeof *work_s);
     if (!work_s) return PACE_E_MEMORY;
-    pace_status status = place(work_s, &t, gradients);
-    for (int lane = 0; lane < WORKER_LANES; lane++)
-        for (size_t i = 0; i < count; i++)
-            work_s[(servers + (size_t)lane) * count + i] = worker_work(&t, lane, gradients->bytes[i]);
+    double *worker_s = work_s + servers * count; /* first what of each tensor is sent */
+    pace_status status = place(work_s, worker_s, &t, gradients);
+    for (int lane = WORKER_LANES; lane-- > WORKER_LINK;)
+        for (size_t i = 0; i < count; i++) {
+            double sent = lane == WORKER_LINK ? worker_s[i] : 1;
+            worker_s[(size_t)lane * count + i] = sent * worker_work(&t, lane, gradients->bytes[i]);
+        }
     for (size_t i = 0; setup->slowness > 0 && i < (servers + WORKER_LANES) * count; i++) work_s[i] *= setup->slowness;
     return PACE_GIVE(out, ((pace_server_lanes){servers + WORKER_LANES, count, servers, work_s}), status,
                      pace_free(work_s));
