@@ -202,8 +202,8 @@ TEST(test_split_servers) {
     if (fabs(lanes / by_hand - 1) > 0.02) fail_msg("%g, %g", lanes, by_hand);
 }
 
-/* Two workers, each beside a server: what is for one's own server crosses no wire, so the larger tensor alone does, there
- * and back. */
+/* Two workers, each beside a server: what is for one's own server crosses no wire, so the larger tensor alone does,
+ * there and back. */
 TEST(test_own_server) {
     static const double two[] = {150e6, 90e6};
     static const char machine[] = "p100-pcie-16*1 nodes=2 net=1Gb/s";
