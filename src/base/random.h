@@ -2,7 +2,6 @@
  * streams of different seeds, such as a job's number, are independent enough to be used side by side. */
 #pragma once
 
-#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,12 +23,6 @@ static inline uint64_t pace_random_stream(uint64_t seed, uint64_t i) {
 /** In [0, 1), 53 bits. */
 static inline double pace_random_uniform(uint64_t *stream) {
     return (double)(pace_random_next(stream) >> 11) * 0x1p-53;
-}
-
-/** Of the standard normal distribution (Box and Muller 1958). */
-static inline double pace_random_normal(uint64_t *stream) {
-    double size = sqrt(-2 * log(1 - pace_random_uniform(stream)));
-    return size * cos(2 * acos(-1) * pace_random_uniform(stream));
 }
 
 /** In random order (Fisher and Yates). */

@@ -71,8 +71,7 @@ static void count_parameters(pace_host_samples *samples) {
 }
 
 void pace_host_samples_finish(pace_host_samples *samples) {
-    if (samples->items.count) /* no null pointer for qsort */
-        PACE_SORT(&samples->items, by_operator);
+    PACE_SORT(&samples->items, by_operator);
     merge(samples);
     count_parameters(samples);
 }

@@ -51,8 +51,8 @@ static double worker_work(const terms *t, int lane, double bytes) {
     }
 }
 
-/* What of a worker's bytes crosses its link: those for the server beside it do not. The worker that counts is the one
- * beside the server with the fewest. */
+/* What of a worker's bytes crosses its link: those for the server beside it do not, if each worker has one. The worker
+ * that counts is the one beside the server with the fewest. */
 static double share_sent(const terms *t, size_t server, size_t emptiest) {
     if (!(t->colocated > 0) || t->servers < t->senders) return 1;
     return t->approach->splits > 0 ? 1 - 1 / t->servers : server != emptiest;
@@ -61,24 +61,27 @@ static double share_sent(const terms *t, size_t server, size_t emptiest) {
 /* Tensors are made in the order of the forward pass, each on the server that has the fewest bytes so far. `sent`: what
  * of each goes over the worker's link. */
 static pace_status place(double *work_s, double *sent, const terms *t, const pace_gradients *gradients) {
-    size_t servers = (size_t)t->servers, emptiest = 0;
+    size_t servers = (size_t)t->servers, emptiest = 0, *server_of = pace_alloc(gradients->count + 1, sizeof *server_of);
     double *held = pace_alloc(servers + 1, sizeof *held);
-    if (!held) return PACE_E_MEMORY;
+    if (!held || !server_of) {
+        PACE_FREE(held, server_of);
+        return PACE_E_MEMORY;
+    }
     for (size_t i = gradients->count; i-- > 0;) {
         size_t best = 0;
         for (size_t k = 1; k < servers; k++)
             if (held[k] < held[best]) best = k;
         double each = server_work(t, gradients->bytes[i]);
         held[best] += gradients->bytes[i];
-        sent[i] = (double)best;
+        server_of[i] = best;
         if (t->approach->splits > 0)
             for (size_t k = 0; k < servers; k++) work_s[k * gradients->count + i] = each / t->servers;
         else work_s[best * gradients->count + i] = each;
     }
     for (size_t k = 1; k < servers; k++)
         if (held[k] < held[emptiest]) emptiest = k;
-    for (size_t i = 0; i < gradients->count; i++) sent[i] = share_sent(t, (size_t)sent[i], emptiest);
-    pace_free(held);
+    for (size_t i = 0; i < gradients->count; i++) sent[i] = share_sent(t, server_of[i], emptiest);
+    PACE_FREE(held, server_of);
     return PACE_OK;
 }
 

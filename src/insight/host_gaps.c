@@ -75,6 +75,6 @@ pace_status pace_host_gaps_of(pace_host_gaps *out, const pace_step_change *chang
     pace_host_gaps gaps = {0};
     pace_status status = add_side(&gaps, &change->a, true);
     if (status == PACE_OK) status = add_side(&gaps, &change->b, false);
-    if (status == PACE_OK && gaps.count) PACE_SORT(&gaps, by_change);
+    if (status == PACE_OK) PACE_SORT(&gaps, by_change);
     return PACE_GIVE(out, gaps, status, PACE_VEC_FREE(&gaps));
 }

@@ -46,7 +46,7 @@ typedef struct {
     const char *why; /* of what they did not tell; borrowed from `fits` */
 } pace_curves_told;
 
-/** `curves` of a machine, pace_own_curves_of() what was opened; NULL: nothing was. */
+/** Adds what the curves of one machine told; NULL, of an exchange without curves, adds nothing. */
 void pace_curves_told_add(pace_curves_told *told, const pace_own_curves *curves);
 
 /** Once all is predicted: PACE_E_USAGE where the fit of exchanges told nothing; a warning of what it did not tell. */

@@ -51,7 +51,7 @@ static pace_status find_launches(summer *s) {
     pace_status status = PACE_OK;
     for (uint32_t task = 0; status == PACE_OK && task < s->step->count; task++)
         if (launches_kernel(s->step, task)) status = PACE_PUSH(&found, ((launch){s->step->start_ns[task], task}));
-    if (status == PACE_OK && found.count) PACE_SORT(&found, by_time);
+    if (status == PACE_OK) PACE_SORT(&found, by_time);
     if (status == PACE_OK) s->launches = pace_alloc(found.count, sizeof *s->launches);
     if (status == PACE_OK && !s->launches) status = PACE_E_MEMORY;
     for (size_t i = 0; status == PACE_OK && i < found.count; i++) s->launches[i] = found.items[i].call;

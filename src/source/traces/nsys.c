@@ -475,8 +475,8 @@ static pace_status read_table(reader *r, const table *t) {
     pace_status status = read_rows(r, t, rows);
     pace_rows_free(rows);
     if (t->keep == keep_process) choose_process(r);
-    if (t->keep == keep_visible && r->visible.count) PACE_SORT(&r->visible, by_visible);
-    if (t->keep == keep_record && r->records.count) PACE_SORT(&r->records, by_event);
+    if (t->keep == keep_visible) PACE_SORT(&r->visible, by_visible);
+    if (t->keep == keep_record) PACE_SORT(&r->records, by_event);
     return status;
 }
 

@@ -184,7 +184,7 @@ static double share_told_apart(size_t count, double r) {
     for (int n = 0; n < PAIRS; n++) {
         for (size_t i = 0; i < 2 * count; i++) {
             bool first = i % count == 0;
-            about = first ? pace_random_normal(&stream) : r * about + sqrt(1 - r * r) * pace_random_normal(&stream);
+            about = first ? normal(&stream) : r * about + sqrt(1 - r * r) * normal(&stream);
             values[i] = exp(0.03 * about);
             lengths[i] = llround(1e9 * values[i]);
         }
