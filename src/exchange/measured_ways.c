@@ -134,6 +134,35 @@ static bool forced_time(pace_estimate *out, const pace_exchange_fit *fit, const 
     return found;
 }
 
+static bool names_algorithm(const char *variant, const char *algorithm) {
+    for (const char *word = variant; *word;) {
+        size_t length = strcspn(word, "/");
+        if (is_word(word, length, algorithm)) return true;
+        word += length + (word[length] == '/');
+    }
+    return false;
+}
+
+bool pace_fit_names_algorithm(const pace_exchange_fit *fit, const char *algorithm) {
+    PACE_ITEMS (const pace_exchange_curve, curve, &fit->curves)
+        if (names_algorithm(curve->variant, algorithm)) return true;
+    return false;
+}
+
+pace_status pace_named_algorithm_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
+                                      const char *algorithm) {
+    pace_fit_question alone = *q; /* the model is of the library's choice */
+    alone.model = NULL;
+    PACE_ITEMS (const pace_exchange_curve, curve, &fit->curves) {
+        if (!is_here(fit, curve, q) || !names_algorithm(curve->variant, algorithm)) continue;
+        *out_s = pace_curve_answer(curve, fit->points.items + curve->first, &alone, q->ranks_per_node, q->nodes,
+                                   q->bytes, false);
+        return PACE_OK;
+    }
+    return pace_fail(PACE_E_MISSING, "%s by the algorithm %s: no curve of these ranks names it",
+                     pace_collective_rows[q->collective].name, algorithm);
+}
+
 bool pace_own_size_measured(const pace_exchange_fit *fit, const pace_fit_question *q) {
     bool found = false;
     PACE_ITEMS (const pace_exchange_curve, curve, &fit->curves)

@@ -31,5 +31,13 @@ double pace_way_doubt(pace_doubts_used *used, const pace_doubts *doubts, double 
 pace_status pace_measured_way_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
                                    pace_measured_way *way) PACE_MUST_CHECK;
 
+/** The time by an algorithm that is named, of curves that name it too, on exactly these ranks. PACE_E_MISSING without
+ * one. */
+pace_status pace_named_algorithm_time(pace_estimate *out_s, const pace_exchange_fit *fit, const pace_fit_question *q,
+                                      const char *algorithm) PACE_MUST_CHECK;
+
+/** Whether a curve names this algorithm. */
+bool pace_fit_names_algorithm(const pace_exchange_fit *fit, const char *algorithm);
+
 /** Whether this very size was measured of the library's own choice. */
 bool pace_own_size_measured(const pace_exchange_fit *fit, const pace_fit_question *q);

@@ -150,13 +150,37 @@ def check_kernels(folder):
         expect(False, "a fit of pooling", err)
 
 
+def check_ways(folder):
+    """A curve that names an algorithm is of that alone: an approach that names it takes the measured time for each tensor, and what the
+    library chooses is told by the other curves."""
+    table = {}
+    for name, ways in (("own", {"": 2}), ("both", {"": 2, "ring": 5}), ("ring", {"ring": 5}), ("slow", {"ring": 10})):
+        table[name] = os.path.join(folder, name + "_ways.fit")
+        with open(table[name] + ".csv", "w") as out:
+            out.write("system,collective,ranks,nodes,algorithm,bytes,time_us\n")
+            out.writelines(f"dgx-h100,allreduce,16,2,{way},{size},{ms * 1000}\n" for way, ms in ways.items() for size in SIZES)
+        code, _, err = run("fit", "--kind", "exchange", table[name] + ".csv", "-o", table[name])
+        expect(code == 0, name, err)
+    vgg = ("vgg16", "--on", "dgx-h100*2", "--set", "dp=16")
+    for approach in ("horovod-mpi", "mpi-opt"):
+        own, both = (step_s(*vgg, "--approach", approach, "--fit", table[name]) for name in ("own", "both"))
+        expect(own == both, "of what the library chose", approach, own, both)
+    both, ring, slow = (step_s(*vgg, "--set", "micro_batch=1", "--approach", "baidu-mpi", "--fit", table[name]) for name in ("both", "ring", "slow"))
+    expect(ring == both, "of the ring alone", ring, both)
+    expect(abs(slow - ring - 32 * 0.005) < 0.1 * 32 * 0.005, "32 tensors, each 5 ms longer", ring, slow)
+    workers = ask("predict", "vgg16", "--on", "dgx-h100*2", "--workers", "16", "--batch", "32", "--approach", "baidu-mpi", "--fit", table["ring"])["points"][0]["step_ns"]
+    alone = 1e9 * step_s(*vgg, "--set", "micro_batch=32", "--approach", "baidu-mpi", "--fit", table["ring"])
+    expect(abs(workers / alone - 1) < 0.08, "workers as the step", workers, alone)
+
+
 def check_refused(folder):
     fit = fit_of(folder, "one", lambda size: 30 + size / 1e5)
     for words, reason in ((("predict", "llama2-7b", "--on", "dgx-a100*2", "--set", "dp=16"), "its curves are of dgx-h100"),
                           (("predict", "resnet50", "--on", "h100"), "no exchange is priced"),
                           (("plan", "resnet50", "--on", "h100"), "no exchange is priced"),
-                          (("predict", "vgg16", "--on", "dgx-h100*2", "--set", "dp=16", "--approach", "baidu-mpi"), "algorithm that is named"),
+                          (("predict", "vgg16", "--on", "dgx-h100*2", "--set", "dp=16", "--approach", "baidu-mpi"), "by the algorithm ring: no curve of these ranks names it"),
                           (("predict", "vgg16", "--on", "dgx-h100*2", "--workers", "16", "--approach", "grpc+mpi"), "no effect on approach grpc+mpi"),
+                          (("predict", "vgg16", "--on", "dgx-h100*2", "--workers", "16", "--approach", "baidu-mpi"), "names its algorithm, ring"),
                           (("predict", os.path.join(os.environ["PACELINE_SOURCE"], "tests/data/demo.json.gz"), "--on", "dgx-h100*2", "--workers",
                             "16", "--samples", "1"), "of a recording"),
                           (("predict", "gpt2", "--on", "dgx-h100*2", "--set", "dp=16", "--fit", fit), "expected one fit of exchanges")):
@@ -165,6 +189,6 @@ def check_refused(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_timeline, check_every_engine, check_nics, check_interval, check_kernels, check_refused):
+    for check in (check_timeline, check_every_engine, check_nics, check_interval, check_kernels, check_ways, check_refused):
         check(scratch)
 finish()

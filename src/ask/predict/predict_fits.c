@@ -2,6 +2,7 @@
 #include "ask/rows/exchange_stack.h"
 #include "ask/rows/fit_rows.h"
 #include "ask/rows/fit_system.h"
+#include "exchange/measured_ways.h"
 
 #include <string.h>
 
@@ -48,7 +49,9 @@ static pace_status add_document(pace_predict_fits *out, const char *path) {
     const char **kept = of_steps ? &out->step_path : &out->exchanges_path;
     if (*kept) return pace_fail(PACE_E_USAGE, "fit: expected one fit of %s, found %s after %s", name, path, *kept);
     *kept = path;
-    return of_steps ? pace_step_fit_load(&out->step, path) : pace_exchange_fit_load(&out->exchanges, path);
+    if (of_steps) return pace_step_fit_load(&out->step, path);
+    PACE_TRY(pace_exchange_fit_load(&out->exchanges, path));
+    return pace_exchange_fit_own(&out->chosen, &out->exchanges);
 }
 
 pace_status pace_predict_fit_of_kind(const char *path, const char *kind) {
@@ -82,6 +85,7 @@ void pace_predict_fits_free(pace_predict_fits *fits) {
     PACE_ITEMS (pace_own_curves *, curves, &fits->curves) pace_free(*curves);
     PACE_VEC_FREE(&fits->kernels, &fits->curves);
     pace_exchange_fit_free(&fits->exchanges);
+    pace_exchange_fit_free(&fits->chosen);
 }
 
 pace_status pace_predict_fits_join(pace_predict_fits *fits, pace_catalog *catalog, pace_exchange *exchange) {
@@ -96,7 +100,7 @@ pace_status pace_predict_fits_join(pace_predict_fits *fits, pace_catalog *catalo
         return status;
     }
     pace_nccl_stack said = pace_exchange_stack_of_curves(&fits->exchanges, system, exchange->stack);
-    pace_own_curves_open(curves, &fits->exchanges, system, pace_exchange_stack_beside_curves(said));
+    pace_own_curves_open(curves, &fits->exchanges, &fits->chosen, system, pace_exchange_stack_beside_curves(said));
     exchange->measured = &curves->is;
     return PACE_OK;
 }

@@ -11,7 +11,7 @@ typedef struct {
     bool kernels_told;              /* they have answered */
     pace_step_fit step;
     const char *step_path; /* NULL = none */
-    pace_exchange_fit exchanges;
+    pace_exchange_fit exchanges, chosen; /* chosen: those of what the library chose */
     const char *exchanges_path;         /* NULL = none */
     PACE_VEC(pace_own_curves *) curves; /* of the machines that were joined */
 } pace_predict_fits;

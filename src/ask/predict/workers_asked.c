@@ -1,6 +1,7 @@
 #include "ask/predict/workers_asked.h"
 #include "ask/predict/scaling_solve.h"
 #include "base/decimal.h"
+#include "exchange/measured_ways.h"
 #include "machine/device_resolve.h"
 
 #include <math.h>
@@ -80,8 +81,21 @@ static pace_status add_batches(pace_workers_asked *a, const char *text) {
                      text);
 }
 
-/* Whole steps are fitted one by one, a recording has its own kernels, and measured curves are of what a library
- * chooses. */
+/* Measured curves are of all-reduces, as the library chose them or by the algorithm that they name. */
+static pace_status check_curves(const pace_workers_asked *a, const pace_approach *approach) {
+    int algorithm = pace_approach_algorithm(approach);
+    const char *name = algorithm == PACE_ANY ? NULL : pace_exchange_algorithms[algorithm].name;
+    if (!a->fits.exchanges_path) return PACE_OK;
+    if (approach->family != PACE_APPROACH_ALLREDUCE)
+        return pace_fail(PACE_E_USAGE, "fit: %s has no effect on approach %s: its curves are of all-reduces",
+                         a->fits.exchanges_path, approach->name);
+    if (name && !pace_fit_names_algorithm(&a->fits.exchanges, name))
+        return pace_fail(PACE_E_USAGE, "fit: %s has no effect on approach %s: no curve names its algorithm, %s",
+                         a->fits.exchanges_path, approach->name, name);
+    return PACE_OK;
+}
+
+/* Whole steps are fitted one by one, and a recording has its own kernels. */
 static pace_status open_fits(pace_workers_asked *a) {
     PACE_TRY(pace_predict_fits_open(&a->fits, &a->options->fits));
     if (a->fits.step_path)
@@ -93,13 +107,7 @@ static pace_status open_fits(pace_workers_asked *a) {
         if (!a->inputs.items[i].is_model)
             return pace_fail(PACE_E_USAGE, "fit: has no effect on several workers of a recording (%s): expected models",
                              a->inputs.items[i].name);
-    PACE_ITEMS (const pace_approach, approach, &a->approaches.items)
-        if (a->fits.exchanges_path &&
-            (approach->family != PACE_APPROACH_ALLREDUCE || pace_approach_algorithm(approach) != PACE_ANY))
-            return pace_fail(PACE_E_USAGE,
-                             "fit: %s has no effect on approach %s: its curves are of all-reduces as the library chose "
-                             "them",
-                             a->fits.exchanges_path, approach->name);
+    PACE_ITEMS (const pace_approach, approach, &a->approaches.items) PACE_TRY(check_curves(a, approach));
     return PACE_OK;
 }
 
