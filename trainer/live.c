@@ -50,17 +50,13 @@ static pace_status measure(pace_live *l) {
 /* --- predicting --------------------------------------------------------------------------------------------------- */
 
 static pace_status predict(pace_live *l, pace_live_step *step) {
-    char machine[PACE_LIVE_PATH], approach[PACE_LIVE_APPROACH];
     pace_live_road *road = pace_live_road_of(l, step);
-    pace_live_asked asked = {step->model, l->on, NULL, step->ranks, step->batch, 1};
+    pace_live_asked asked = {.model = step->model, .batch = step->batch, .ranks = step->ranks, .slowed = 1};
     step->predicted_s = NAN;
     if (road && !road->known) return PACE_OK;
-    if (road) {
-        double rate = pace_live_road_rate(l, road, step->link);
-        PACE_TRY(pace_live_write_machine(machine, l, road, rate));
-        pace_live_road_approach(approach, road);
-        asked.on = machine, asked.approach = approach, asked.slowed = pace_live_road_slowed(road);
-    }
+    pace_snprintf(asked.on, sizeof asked.on, "%s", l->on);
+    if (road) PACE_TRY(pace_live_road_tell(&asked, l, road, step->link));
+    if (road) asked.slowed = pace_live_road_slowed(road);
     return pace_live_predict(step, l, &asked);
 }
 

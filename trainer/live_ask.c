@@ -99,6 +99,24 @@ pace_status pace_live_learn(pace_live *l) {
     return status == PACE_E_MEMORY ? status : PACE_OK; /* too few rows: the entry alone answers */
 }
 
+typedef struct {
+    const char *rows, *on, *fit;
+} curve;
+
+static pace_status word_curve(pace_question *q, const pace_live *l, const void *context) {
+    const curve *c = context;
+    (void)l;
+    PACE_TRY(pace_question_set(q, "kind", "exchange"));
+    PACE_TRY(pace_question_add_input(q, c->rows));
+    PACE_TRY(pace_question_set(q, "on", c->on));
+    return pace_question_set(q, "output", c->fit);
+}
+
+pace_status pace_live_learn_curve(pace_live *l, const char *rows, const char *on, const char *fit) {
+    curve one = {rows, on, fit};
+    return inquire(l, &(inquiry){"fit", word_curve, &one, pace_ask, NULL, NULL});
+}
+
 /* --- train -------------------------------------------------------------------------------------------------------- */
 
 static pace_status word_training(pace_question *q, const pace_live *l, const void *context) {
@@ -138,8 +156,8 @@ static pace_status train_apart(pace_live *l, pace_live_run *run) {
     PACE_TRY(pace_study_words_begin(&words, run->step.link, run->step.ranks));
     pace_study_words_put(&words, NULL, row.model);
     pace_study_words_number(&words, "--batch", (double)run->step.batch);
-    pace_study_words_number(&words, "--steps", (double)l->steps);
-    pace_study_words_number(&words, "--warm-up", 2);
+    pace_study_words_number(&words, "--steps", (double)(run->steps ? run->steps : l->steps));
+    pace_study_words_number(&words, "--warm-up", run->steps ? 1 : 2);
     pace_study_words_number(&words, "--threads", (double)l->threads);
     if (!run->step.link) pace_study_words_number(&words, "--ranks", row.ranks);
     if (!l->runner) pace_study_words_put(&words, "--approach", row.approach);
@@ -187,7 +205,7 @@ static pace_status overhear_apart(pace_live *l, double *pass_ns) {
     enum { PASSES = 7 }; /* linear, linear, loss; loss, linear by data and weights, linear by weights */
     pace_live_run *probe = pace_alloc(1, sizeof *probe);
     if (!probe) return PACE_E_MEMORY;
-    probe->step = (pace_live_step){.model = l->small, .batch = 1, .ranks = 1};
+    probe->step = (pace_live_step){.model = l->probes[PACE_LIVE_SMALL], .batch = 1, .ranks = 1};
     pace_status status = train_apart(l, probe);
     if (status == PACE_OK && !probe->step.runs) status = pace_fail(PACE_E_MISSING, "live: %s", probe->status);
     *pass_ns = (probe->parts[0][0] + probe->parts[1][0]) / PASSES;
@@ -197,7 +215,7 @@ static pace_status overhear_apart(pace_live *l, double *pass_ns) {
 
 pace_status pace_live_overhear(pace_live *l) {
     double pass_ns;
-    pace_live_step probe = {.model = l->small, .batch = 1};
+    pace_live_step probe = {.model = l->probes[PACE_LIVE_SMALL], .batch = 1};
     if (l->runner) {
         PACE_TRY(overhear_apart(l, &pass_ns));
         l->overheard = true;
@@ -222,7 +240,7 @@ static pace_status word_prediction(pace_question *q, const pace_live *l, const v
     PACE_TRY(pace_question_set(q, "set", "input=synthetic"));
     if (!l->runner)
         PACE_TRY(pace_question_set(q, "set", "update=fused")); /* as trainer/update_rules.c: one pass over all */
-    if (a->approach) {
+    if (*a->approach) {
         pace_snprintf(text, sizeof text, "dp=%d", a->ranks);
         PACE_TRY(pace_question_set(q, "set", text));
         PACE_TRY(pace_question_set(q, "approach", a->approach));
@@ -233,6 +251,7 @@ static pace_status word_prediction(pace_question *q, const pace_live *l, const v
     }
     if (l->overheard) PACE_TRY(pace_question_set(q, "overheads", l->overheads));
     if (l->fitted) PACE_TRY(pace_question_set(q, "fit", l->fit));
+    if (*a->curve) PACE_TRY(pace_question_set(q, "fit", a->curve));
     for (size_t i = 0; pace_question_item(l->question, "fit", i); i++)
         PACE_TRY(pace_question_set(q, "fit", pace_question_item(l->question, "fit", i)));
     return PACE_OK;

@@ -9,6 +9,9 @@ pace_status pace_live_calibrate(pace_live *live, size_t round) PACE_MUST_CHECK;
 /** What is learned of the rows, once all are there; where they are too few predictions rest on the entry alone. */
 pace_status pace_live_learn(pace_live *live) PACE_MUST_CHECK;
 
+/** The fit of a table of all-reduces on a machine. */
+pace_status pace_live_learn_curve(pace_live *live, const char *rows, const char *on, const char *fit) PACE_MUST_CHECK;
+
 /** What the trainer's host spends around layers, by a small network. */
 pace_status pace_live_overhear(pace_live *live) PACE_MUST_CHECK;
 
@@ -17,9 +20,11 @@ pace_status pace_live_train(pace_live *live, pace_live_run *run) PACE_MUST_CHECK
 
 /* What a prediction is of. */
 typedef struct {
-    const char *model, *on, *approach; /* approach: NULL on one rank */
-    int ranks;
+    const char *model;
     size_t batch;
+    int ranks;
+    char on[PACE_LIVE_PATH], approach[PACE_LIVE_APPROACH]; /* approach: "" on one rank */
+    char curve[PACE_LIVE_PATH];                            /* the fit of its all-reduces; "" = none */
     double slowed; /* how many times as long kernels take as alone; 1 = as calibrated */
 } pace_live_asked;
 

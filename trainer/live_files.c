@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,17 +29,18 @@ static void name_file(char out[PACE_LIVE_PATH], const pace_live *l, const char *
     pace_snprintf(out, PACE_LIVE_PATH, "%s/%s", l->scratch.path, name);
 }
 
-/* Neurons. Coordinators look every 5 ms: what the large probe exchanges takes many times as long on any link. */
-enum { SMALL = 16, LARGE = 3072 };
+/* Neurons. Coordinators look every 5 ms: what the large probe exchanges takes many times as long on any link. MPIs change
+ * how they exchange between 1 and 4 MiB, and over TCP what a byte takes falls again in the largest buffers. */
+static const int neurons[PACE_LIVE_PROBES] = {16, 512, 724, 887, 1024, 3072, 6144};
 
-const double pace_live_probe_bytes = 4.0 * LARGE * LARGE;
+double pace_live_probe_bytes(int probe) { return 4.0 * neurons[probe] * neurons[probe]; }
 
 /* Two layers of so many neurons: what is exchanged is their square, in floats. */
-static pace_status write_probe(const char *path, const char *name, int neurons) {
+static pace_status write_probe(const char *path, int n) {
     return write_text(path,
-                      "family: %s\nabout: exchanges %d x %d floats\nsource: made here\n"
+                      "family: probe%d\nabout: exchanges %d x %d floats\nsource: made here\n"
                       "inputs: {x: {features: %d}}\nloss: cross_entropy\nlayers:\n  - linear: %d\n  - linear: 2\n",
-                      name, neurons, neurons, neurons, neurons);
+                      n, n, n, n, n);
 }
 
 /* Convolutions whose backward goes on while the gradients of the layer above, as many as the large probe's, are
@@ -57,12 +59,15 @@ pace_status pace_live_files_make(pace_live *l) {
     name_file(l->rows, l, "rows.csv");
     name_file(l->fit, l, "rows.fit");
     name_file(l->overheads, l, "overheads.json");
-    name_file(l->small, l, "small.yaml");
-    name_file(l->large, l, "large.yaml");
     name_file(l->work, l, "work.yaml");
     PACE_TRY(write_work(l->work));
-    PACE_TRY(write_probe(l->small, "small", SMALL));
-    return write_probe(l->large, "large", LARGE);
+    for (int i = 0; i < PACE_LIVE_PROBES; i++) {
+        char name[32];
+        pace_snprintf(name, sizeof name, "probe%d.yaml", i);
+        name_file(l->probes[i], l, name);
+        PACE_TRY(write_probe(l->probes[i], neurons[i]));
+    }
+    return PACE_OK;
 }
 
 pace_status pace_live_write_overheads(const char *path, double between_ns) {
@@ -107,4 +112,21 @@ pace_status pace_live_write_machine(char path[PACE_LIVE_PATH], pace_live *l, con
         "    pcie_bytes_per_s: 1e12\n    launch_s: 1e-7\n"
         "    source: \"probes of this run; nothing is copied between host and device\"\n    confidence: medium\n",
         device, near ? road->ranks : 1, near ? 1 : road->ranks, bytes_per_s, bytes_per_s);
+}
+
+pace_status pace_live_write_curve(char rows[PACE_LIVE_PATH], char fit[PACE_LIVE_PATH], pace_live *l,
+                                  const pace_live_road *road, const double time_s[PACE_LIVE_PROBES]) {
+    char name[32], text[1024] = "collective,bytes,ranks,nodes,algorithm,time(us)\n";
+    pace_snprintf(name, sizeof name, "curve%u.csv", l->machines);
+    name_file(rows, l, name);
+    pace_snprintf(name, sizeof name, "curve%u.fit", l->machines++);
+    name_file(fit, l, name);
+    for (int i = 0; i < PACE_LIVE_PROBES; i++) {
+        size_t used = strlen(text);
+        if (isnan(time_s[i])) continue; /* it could not be trained */
+        pace_snprintf(text + used, sizeof text - used, "allreduce,%.0f,%d,%d,%s,%.6g\n", pace_live_probe_bytes(i),
+                      road->ranks, road->link ? road->ranks : 1, road->algorithm ? road->algorithm : "",
+                      1e6 * time_s[i]);
+    }
+    return write_text(rows, "%s", text);
 }
