@@ -14,7 +14,7 @@ static bool divides(double of, double by) { return fmod(of, by) == 0; }
 
 bool pace_ends_count(double layers, double stages, double chunks) {
     double parts = stages * chunks;
-    return !divides(layers, parts) && divides(layers + 2, parts) && layers + 2 > parts;
+    return !divides(layers, parts) && divides(layers + 2, parts) && (layers + 2 > parts || chunks > 1);
 }
 
 double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part) {
@@ -42,7 +42,7 @@ pace_status pace_stages_check(double layers, double stages, double chunks) {
                          stages);
     if (stages > layers)
         return pace_fail(PACE_E_USAGE, "pp %g: expected no more stages than the model's %g layers", stages, layers);
-    if (chunks < 2 || stages * chunks <= layers) return PACE_OK;
+    if (chunks < 2 || stages * chunks <= layers || pace_ends_count(layers, stages, chunks)) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "vpp %g: expected no more chunks (%g stages x %g = %g) than the model's %g layers",
                      chunks, stages, chunks, stages * chunks, layers);
 }
@@ -50,6 +50,7 @@ pace_status pace_stages_check(double layers, double stages, double chunks) {
 /* Turns of repeated blocks, in order; what follows a turn without being repeated belongs to it. */
 typedef struct {
     PACE_VEC(uint32_t) first; /* layer with which each begins */
+    uint32_t end;             /* behind the last repeated layer */
 } turns;
 
 static pace_status find_turns(turns *out, const pace_model *model) {
@@ -57,9 +58,15 @@ static pace_status find_turns(turns *out, const pace_model *model) {
     for (uint32_t i = 0; i < model->layers.count; i++) {
         uint32_t segment = model->layers.items[i].segment;
         if (segment > 0 && segment != before) PACE_TRY(PACE_PUSH(&out->first, i));
+        if (segment > 0) out->end = i + 1;
         before = segment;
     }
     return PACE_OK;
+}
+
+/* Where the head stands in for a layer, the last part begins with it. */
+static uint32_t begin_of(const turns *found, uint32_t turn) {
+    return turn < found->first.count ? found->first.items[turn] : found->end;
 }
 
 static pace_status cut(pace_stages *out, const turns *found, const pace_model *model, const pace_pipeline *pipeline) {
@@ -68,9 +75,9 @@ static pace_status cut(pace_stages *out, const turns *found, const pace_model *m
     PACE_TRY(pace_stages_check(all, out->stages, out->chunks));
     if (!PACE_MAKE(out->parts, parts)) return PACE_E_MEMORY;
     for (uint32_t part = 0; part < parts; part++) {
-        out->parts[part].first = part == 0 ? 0 : found->first.items[next];
+        out->parts[part].first = part == 0 ? 0 : begin_of(found, next);
         next += (uint32_t)pace_part_layers(pipeline, all, part);
-        out->parts[part].last = (part + 1 == parts ? (uint32_t)model->layers.count : found->first.items[next]) - 1;
+        out->parts[part].last = (part + 1 == parts ? (uint32_t)model->layers.count : begin_of(found, next)) - 1;
     }
     return PACE_OK;
 }

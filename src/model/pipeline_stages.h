@@ -29,7 +29,8 @@ double pace_layers_before(const pace_pipeline *pipeline, double layers, uint32_t
 /** Repeated layers of all chunks of a stage (from 0). */
 double pace_held_layers(const pace_pipeline *pipeline, double layers, uint32_t stage);
 
-/** Whether head and tail count as a layer each: the first and last part have one less. */
+/** Whether head and tail count as a layer each: the first and last part have one less; of one layer a part, they have
+ * none (Llama 3's 126 on 16 stages of 8 chunks, Megatron-Core's account_for_embedding_in_pipeline_split). */
 bool pace_ends_count(double layers, double stages, double chunks);
 
 /** Whether that many layers can be cut so. PACE_E_USAGE for more stages or chunks than layers. */

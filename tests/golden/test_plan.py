@@ -40,7 +40,7 @@ def space(layers, heads):
         dp = replicas(tp * pp, micro)
         if not dp or (zero and dp < 2):
             continue
-        even = [layers % (pp * v) == 0 or ((layers + 2) % (pp * v) == 0 and layers + 2 > pp * v) for v in (2, vpp)]  # both ends count as a layer
+        even = [layers % (pp * v) == 0 or ((layers + 2) % (pp * v) == 0 and layers + 2 >= pp * v) for v in (2, vpp)]  # both ends count as a layer
         uneven = not even[0] and pp * vpp <= layers and vpp in (2, 4, 8)
         if vpp > 1 and (pp < 2 or BATCH // (micro * dp) % pp or not (even[1] or uneven)):
             continue

@@ -424,6 +424,12 @@ def test_unsaid_shares():
     head = "model,device,n_gpu,tp,pp,dp,global_batch,framework,schedule\n"
     rows = ask(head + "".join(f"llama3.1-405b,h100-80-sxm,8192,8,16,64,2048,FSDP,{schedule}\n" for schedule in ("1f1b", "interleaved")))
     assert "assumed vpp 4" in rows[1]["status"] and float(rows[1]["predicted"]) < 0.9 * float(rows[0]["predicted"]), rows
+    # 128 chunks, embedding and head two of them (Megatron-Bridge's recipe of 256 GB200); nobody cuts 126 layers into 144
+    head = "model,system,n_gpu,tp,pp,vpp,micro_batch,global_batch,precision,framework\n"
+    rows = ask(head + "".join(f"LLAMA3.1_405B,DGX-GB200,256,4,16,{vpp},1,1536,MXFP8,Megatron-Bridge\n" for vpp in (4, 8, 9)), warn=True)
+    four, eight = (float(row["predicted"]) for row in rows[:2])
+    assert 0.9 * four < eight < four and "unknown machine" not in rows[0]["status"], rows
+    assert not rows[2]["predicted"] and "no more chunks" in rows[2]["status"], rows[2]
 
 
 def test_published_steps():

@@ -196,7 +196,8 @@ static int rate_in(double *out, pace_step_row *row, const pace_step_reader *r, s
     const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
     for (int k = 0; k < PACE_STEP_RATES; k++)
         if (pace_column_words_mean(step, unit, pace_yaml_get(step, rates[k].name))) return has_amount(row, k) ? k : -1;
-    pace_step_note(row, "unknown unit \"%.30s\"", unit);
+    if (*unit == '(') pace_step_note(row, "more than one number: \"%.30s\"", cell);
+    else pace_step_note(row, "unknown unit \"%.30s\"", unit);
     return -1;
 }
 

@@ -25,4 +25,15 @@ TEST(each_layer_in_one_part) {
                 expect_cut(layers, stages, chunks);
 }
 
+/* Llama 3's 126 layers on 16 stages of 8 chunks (Megatron-Bridge's recipe for GB200): embedding and head are a layer each. */
+TEST(ends_stand_for_layers) {
+    const pace_pipeline p = {.stages = 16, .chunks = 8};
+    expect_cut(126, 16, 8);
+    assert_true(pace_ends_count(126, 16, 8));
+    assert_true(pace_part_layers(&p, 126, 0) == 0 && pace_part_layers(&p, 126, 127) == 0);
+    assert_int_equal(pace_stages_check(126, 16, 8), PACE_OK);
+    assert_int_equal(pace_stages_check(125, 16, 8), PACE_E_USAGE);
+    assert_int_equal(pace_stages_check(124, 16, 8), PACE_E_USAGE);
+}
+
 int main(void) { return run_tests_of_file(NULL, NULL); }
