@@ -67,6 +67,7 @@ typedef struct {
     const char *split;      /**< pace_fit(): rows held out together: "shape" (NULL), "device", or columns: "n,k" */
     uint64_t seed;          /**< pace_fit(): which groups are held out */
     const char *collective; /**< kind "exchange": of rows that name none; NULL = they must */
+    pace_words set;         /**< pace_predict_rows(): "COLUMN=VALUE" of cells that the table leaves empty */
     int probes;             /**< pace_fit(), kind "exchange": sizes of a curve that are fitted for the score; 0 = 6 */
     pace_job_assumptions job; /**< kind "job"; its machine is `device`, its fit `fit_path` */
     pace_progress progress;   /**< may be NULL */

@@ -259,3 +259,32 @@ bool pace_csv_number(double *out, const char *cell) {
     if (whole_number(out, cell)) return true;
     return pace_number_parse(out, cell);
 }
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+pace_status pace_csv_put_cell(pace_text *out, const char *cell) {
+    size_t length = strlen(cell);
+    PACE_TRY(pace_grow(&out->items, &out->capacity, out->count + 2 * length + 4, 1));
+    out->items[out->count++] = '"';
+    for (; *cell; cell++) {
+        if (*cell == '"') out->items[out->count++] = '"';
+        out->items[out->count++] = *cell;
+    }
+    out->items[out->count++] = '"';
+    out->items[out->count++] = ',';
+    return PACE_OK;
+}
+
+/* The last comma becomes the line's end. */
+void pace_csv_end_line(pace_text *out) {
+    if (out->count > 0) out->items[out->count - 1] = '\n';
+}
+
+pace_status pace_csv_read_written(const pace_text *text, const char *name,
+                                  pace_status (*read)(void *context, pace_input *input), void *context) {
+    pace_input *input;
+    PACE_TRY(pace_input_open_memory(&input, name, text->items, text->count));
+    pace_status status = read(context, input);
+    pace_input_free(input);
+    return status;
+}

@@ -8,6 +8,7 @@
 
 #include "base/input.h"
 #include "base/memory.h"
+#include "base/texts.h"
 
 typedef struct {
     char *name;               /* for messages */
@@ -48,3 +49,11 @@ void pace_csv_instead(char *out, size_t size, const pace_csv *csv, const char *n
 
 /** A cell as a number; false when it is not one, whole and finite. */
 bool pace_csv_number(double *out, const char *cell);
+
+/** Writes a table: cells, each in quotes and with a comma behind it, and the end of a line of them. */
+pace_status pace_csv_put_cell(pace_text *out, const char *cell) PACE_MUST_CHECK;
+void pace_csv_end_line(pace_text *out);
+
+/** Gives a table that was written to a reader, under a name for messages. Errors: those of `read`. */
+pace_status pace_csv_read_written(const pace_text *text, const char *name,
+                                  pace_status (*read)(void *context, pace_input *input), void *context) PACE_MUST_CHECK;

@@ -96,9 +96,13 @@ static pace_status check_fields(const pace_question *question, kind asked) {
 /* --- the kinds ---------------------------------------------------------------------------------------------------- */
 
 static pace_status ask_rows(pace_report **out, const pace_question *question) {
-    pace_rows_options options = {PACE_ASKED_OWN(context),         PACE_ASKED(text, kind),
-                                 PACE_ASKED_AS(device, text, on), PACE_ASKED_AS(fit_path, text, fit),
-                                 PACE_ASKED(text, collective),    .job = pace_asked_of_jobs(question),
+    pace_rows_options options = {PACE_ASKED_OWN(context),
+                                 PACE_ASKED(text, kind),
+                                 PACE_ASKED_AS(device, text, on),
+                                 PACE_ASKED_AS(fit_path, text, fit),
+                                 PACE_ASKED(text, collective),
+                                 PACE_ASKED(words, set),
+                                 .job = pace_asked_of_jobs(question),
                                  PACE_ASKED_OWN(progress)};
     return pace_predict_rows(out, pace_question_text(question, "rows"), &options);
 }

@@ -172,13 +172,13 @@ void pace_step_find_measured_words(pace_step_reader *r, const pace_yaml_node *na
 
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
-/* "1.5e-3", "1,234", "38 %". */
+/* "1.5e-3", "1,234", "38 %"; "4 (8)" is 4. */
 static bool positive(double *out, const pace_step_reader *r, size_t row, int column) {
     if (column < 0) return false;
     const char *cell = pace_csv_cell(&r->rows->csv, row, (size_t)column);
     if (pace_csv_number(out, cell)) return *out > 0;
     const char *unit = pace_cell_number(out, cell);
-    return unit && (!*unit || strcmp(unit, "%") == 0);
+    return unit && (!*unit || *unit == '(' || strcmp(unit, "%") == 0);
 }
 
 /* Of a model without words there are no tokens, of a device without a peak no shares of it. */
@@ -196,8 +196,7 @@ static int rate_in(double *out, pace_step_row *row, const pace_step_reader *r, s
     const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
     for (int k = 0; k < PACE_STEP_RATES; k++)
         if (pace_column_words_mean(step, unit, pace_yaml_get(step, rates[k].name))) return has_amount(row, k) ? k : -1;
-    if (*unit == '(') pace_step_note(row, "more than one number: \"%.30s\"", cell);
-    else pace_step_note(row, "unknown unit \"%.30s\"", unit);
+    pace_step_note(row, "unknown unit \"%.30s\"", unit);
     return -1;
 }
 

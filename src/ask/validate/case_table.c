@@ -51,24 +51,6 @@ pace_status pace_case_matches(bool *out, const pace_csv *csv, size_t row, const 
 
 /* --- a table made of another -------------------------------------------------------------------------------------- */
 
-static pace_status put_cell(pace_text *out, const char *cell) {
-    size_t length = strlen(cell);
-    PACE_TRY(pace_grow(&out->items, &out->capacity, out->count + 2 * length + 4, 1));
-    out->items[out->count++] = '"';
-    for (; *cell; cell++) {
-        if (*cell == '"') out->items[out->count++] = '"';
-        out->items[out->count++] = *cell;
-    }
-    out->items[out->count++] = '"';
-    out->items[out->count++] = ',';
-    return PACE_OK;
-}
-
-/* The last comma becomes the line's end. */
-static void end_line(pace_text *out) {
-    if (out->count > 0) out->items[out->count - 1] = '\n';
-}
-
 static bool is_made(const pace_case *one, const char *name) {
     PACE_YAML_EACH (entry, one->columns)
         if (pace_strcasecmp(pace_yaml_key_of(entry), name) == 0) return true;
@@ -111,11 +93,11 @@ static pace_status cells_of(char out[LONGEST], const pace_csv *csv, size_t row, 
 static pace_status put_made(pace_text *out, const pace_csv *csv, size_t row, const pace_yaml_node *from) {
     char cells[LONGEST];
     const char *text = pace_yaml_text(from), *of = text ? text : pace_yaml_text_of(from, "of");
-    if (text && *text == '=') return put_cell(out, text + 1);
+    if (text && *text == '=') return pace_csv_put_cell(out, text + 1);
     PACE_TRY(cells_of(cells, csv, row, of ? of : ""));
     const char *word = pace_case_word_for(pace_yaml_get(from, "words"), cells);
     const char *otherwise = pace_yaml_text_of(from, "else");
-    return put_cell(out, word ? word : otherwise ? otherwise : cells);
+    return pace_csv_put_cell(out, word ? word : otherwise ? otherwise : cells);
 }
 
 static pace_status is_kept(bool *out, const pace_case *one, const pace_csv *csv, size_t row) {
@@ -129,17 +111,17 @@ static pace_status is_kept(bool *out, const pace_case *one, const pace_csv *csv,
 
 static pace_status put_header(pace_text *out, const pace_case *one, const pace_csv *csv) {
     for (size_t c = 0; c < csv->columns; c++)
-        if (stays(one, csv, c)) PACE_TRY(put_cell(out, pace_csv_name(csv, c)));
-    PACE_YAML_EACH (entry, one->columns) PACE_TRY(put_cell(out, pace_yaml_key_of(entry)));
-    end_line(out);
+        if (stays(one, csv, c)) PACE_TRY(pace_csv_put_cell(out, pace_csv_name(csv, c)));
+    PACE_YAML_EACH (entry, one->columns) PACE_TRY(pace_csv_put_cell(out, pace_yaml_key_of(entry)));
+    pace_csv_end_line(out);
     return PACE_OK;
 }
 
 static pace_status put_row(pace_text *out, const pace_case *one, const pace_csv *csv, size_t row) {
     for (size_t c = 0; c < csv->columns; c++)
-        if (stays(one, csv, c)) PACE_TRY(put_cell(out, pace_csv_cell(csv, row, c)));
+        if (stays(one, csv, c)) PACE_TRY(pace_csv_put_cell(out, pace_csv_cell(csv, row, c)));
     PACE_YAML_EACH (entry, one->columns) PACE_TRY(put_made(out, csv, row, entry));
-    end_line(out);
+    pace_csv_end_line(out);
     return PACE_OK;
 }
 
@@ -154,31 +136,22 @@ static pace_status make(pace_text *out, const pace_case *one, const pace_csv *cs
     return PACE_OK;
 }
 
-static pace_status read_made(const pace_text *text, const char *name,
-                             pace_status (*read)(void *context, pace_input *input), void *context) {
-    pace_input *input;
-    PACE_TRY(pace_input_open_memory(&input, name, text->items, text->count));
-    pace_status status = read(context, input);
-    pace_input_free(input);
-    return status;
-}
-
 /* All combinations of the cells of `over`, the last column's changing fastest. */
 static pace_status put_combinations(pace_text *out, const pace_yaml_node *over) {
     size_t count = 1;
     PACE_YAML_EACH (one, over) {
         count *= pace_yaml_count(one);
-        PACE_TRY(put_cell(out, pace_yaml_key_of(one)));
+        PACE_TRY(pace_csv_put_cell(out, pace_yaml_key_of(one)));
     }
-    end_line(out);
+    pace_csv_end_line(out);
     for (size_t row = 0; row < count; row++) {
         size_t apart = count;
         PACE_YAML_EACH (cells, over) {
             apart /= pace_yaml_count(cells);
             const char *cell = pace_yaml_text(pace_yaml_item(cells, row / apart % pace_yaml_count(cells)));
-            PACE_TRY(put_cell(out, cell ? cell : ""));
+            PACE_TRY(pace_csv_put_cell(out, cell ? cell : ""));
         }
-        end_line(out);
+        pace_csv_end_line(out);
     }
     return PACE_OK;
 }
@@ -189,7 +162,7 @@ static pace_status open_table(pace_csv *out, const pace_case *one, const char *p
     pace_text text = {0};
     if (!one->over) return pace_csv_open(out, path);
     pace_status status = put_combinations(&text, one->over);
-    if (status == PACE_OK) status = read_made(&text, path, read_csv, out);
+    if (status == PACE_OK) status = pace_csv_read_written(&text, path, read_csv, out);
     PACE_VEC_FREE(&text);
     return status;
 }
@@ -202,7 +175,7 @@ pace_status pace_case_table_read(const pace_case *one, const char *path,
         return pace_input_read_file(context, path, read);
     PACE_TRY(open_table(&csv, one, path));
     pace_status status = make(&text, one, &csv);
-    if (status == PACE_OK) status = read_made(&text, path, read, context);
+    if (status == PACE_OK) status = pace_csv_read_written(&text, path, read, context);
     pace_csv_free(&csv);
     PACE_VEC_FREE(&text);
     return status;

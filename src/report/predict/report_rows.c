@@ -3,6 +3,7 @@
 #include "base/print.h"
 #include "ask/predict/predict_fits.h"
 #include "report/engines.h"
+#include "ask/rows/filled_table.h"
 #include "ask/rows/row_kinds.h"
 #include "report/predict/report_rows.h"
 #include "report/show.h"
@@ -208,13 +209,19 @@ static pace_status build(pace_report *report, void *context) {
     return PACE_OK;
 }
 
+static pace_status read_table(answers *a, const char *path, const pace_rows_options *options) {
+    if (options->set.count == 0) return pace_row_kind_read_file(a->kind, a->state, path);
+    return pace_filled_table_read(path, options->context->catalog, a->kind->name, &options->set, a->kind->read,
+                                  a->state);
+}
+
 static pace_status open_rows(answers *a, const char *path, const pace_rows_options *options) {
     PACE_TRY(pace_row_kind_open(&a->state, a->kind, options));
     if (options->fit_path) {
         PACE_TRY(pace_predict_fit_of_kind(options->fit_path, a->kind->name));
         PACE_TRY(a->kind->load(a->state, options->fit_path));
     }
-    PACE_TRY(pace_row_kind_read_file(a->kind, a->state, path));
+    PACE_TRY(read_table(a, path, options));
     a->from = a->kind->table(a->state, 0);
     if (!a->from.csv || a->from.csv->columns == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected a table of questions; a log is for paceline fit", a->from.name);
@@ -223,7 +230,7 @@ static pace_status open_rows(answers *a, const char *path, const pace_rows_optio
                          a->from.name);
     if (!PACE_MAKE(a->looked, a->from.csv->columns)) return PACE_E_MEMORY;
     memcpy(a->looked, a->from.csv->looked, a->from.csv->columns * sizeof *a->looked);
-    return PACE_OK;
+    return pace_filled_table_check(a->from.csv, a->looked, &options->set);
 }
 
 pace_status pace_predict_rows_of_kind(pace_report **out, const pace_row_kind *kind, const char *path,
