@@ -29,8 +29,8 @@ static void name_file(char out[PACE_LIVE_PATH], const pace_live *l, const char *
     pace_snprintf(out, PACE_LIVE_PATH, "%s/%s", l->scratch.path, name);
 }
 
-/* Neurons. Coordinators look every 5 ms: what the large probe exchanges takes many times as long on any link. MPIs change
- * how they exchange between 1 and 4 MiB, and over TCP what a byte takes falls again in the largest buffers. */
+/* Neurons. Coordinators look every 5 ms: what the large probe exchanges takes many times as long on any link. MPIs
+ * change how they exchange between 1 and 4 MiB, and over TCP what a byte takes falls again in the largest buffers. */
 static const int neurons[PACE_LIVE_PROBES] = {16, 512, 724, 887, 1024, 3072, 6144};
 
 double pace_live_probe_bytes(int probe) { return 4.0 * neurons[probe] * neurons[probe]; }

@@ -17,7 +17,7 @@ double pace_live_probe_bytes(int probe);
 pace_status pace_live_write_machine(char path[PACE_LIVE_PATH], pace_live *live, const pace_live_road *road,
                                     double bytes_per_s) PACE_MUST_CHECK;
 
-/** All-reduces of the probes' bytes, each with its time, among the ranks of a road; and the name of their fit. Both paths
- * are new each time. PACE_E_IO. */
+/** All-reduces of the probes' bytes, each with its time, among the ranks of a road; and the name of their fit. Both
+ * paths are new each time. PACE_E_IO. */
 pace_status pace_live_write_curve(char rows[PACE_LIVE_PATH], char fit[PACE_LIVE_PATH], pace_live *live,
                                   const pace_live_road *road, const double time_s[PACE_LIVE_PROBES]) PACE_MUST_CHECK;

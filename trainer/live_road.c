@@ -70,7 +70,7 @@ pace_status pace_live_road_probe(pace_live *l, pace_live_road *road) {
     return PACE_OK;
 }
 
-/* --- what predict is told ------------------------------------------------------------------------------------------ */
+/* --- what predict is told ----------------------------------------------------------------------------------------- */
 
 /* Of what something takes on the road's own link, what it does not take on a bare one follows the ratio of both links'
  * rates. */

@@ -7,8 +7,8 @@
 /** Trains the probes once. */
 pace_status pace_live_road_probe(pace_live *live, pace_live_road *road) PACE_MUST_CHECK;
 
-/** The cost of a buffer and the rate, or the time of an all-reduce by size, with which `predict` says of the probes what
- * they took. */
+/** The cost of a buffer and the rate, or the time of an all-reduce by size, with which `predict` says of the probes
+ * what they took. */
 pace_status pace_live_road_fit(pace_live *live, pace_live_road *road) PACE_MUST_CHECK;
 
 /** What `predict` is told of a road's exchanges on a link (NULL: this host's memory): ranks, machine, approach, and the

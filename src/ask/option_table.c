@@ -168,8 +168,8 @@ const pace_option_row pace_option_table[] = {
     {PREDICT, LIST("on", "DEVICE", WHERE, "the machine: a name, FILE.yaml or \"a100 memory=2TB/s\"", "device", NULL)},
     {PREDICT, TEXT("from", "DEVICE", WHERE, "the device it was measured on, if the trace does not name it", NULL,
                    " step scaling ")},
-    {PREDICT, LIST("set", "KEY=VALUE", WHERE, "set configuration or model parameters; of --rows, cells left empty", NULL,
-                   " step scaling partition job rows ")},
+    {PREDICT, LIST("set", "KEY=VALUE", WHERE, "set configuration or model parameters; of --rows, cells left empty",
+                   NULL, " step scaling partition job rows ")},
     {PREDICT, NUMBER("samples", "N", "samples", WHERE, "samples in a measured step, if shapes do not show them", NULL,
                      " step scaling ")},
 

@@ -22,13 +22,16 @@ typedef struct {
     const pace_device *device;
     char source[32]; /* the tool or library it was measured with; "" = not said */
     double time_s;
-    uint32_t group; /* rows that are held out together */
+    double formula_s; /* what a fit must be better than; NAN = no formula tells it */
+    uint32_t group;   /* rows that are held out together */
 } pace_measurement;
 
 /* How well rows were predicted that were held out. */
 typedef struct {
     size_t held_out;
     double gmae, mape, signed_mean, largest, coverage;
+    double formula_mape; /* the formula's, of the same rows; infinite where it does not tell one */
+    double gain;         /* how much less |ln(predicted / measured)| is than by the formula, a row's at most ln 2 */
 } pace_learned_score;
 
 enum {

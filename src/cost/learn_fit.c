@@ -199,6 +199,16 @@ static void set_spreads(learner *l, pace_learned *learned) {
     }
 }
 
+/* One row far off, which a fit of few cannot help, counts as one that is off by a factor of 2. */
+static double off_at_most_twice(double log_error) { return fmin(fabs(log_error), M_LN2); }
+
+/* Against what the formula says of the same row. */
+static void add_formula(pace_learned_score *sum, const pace_measurement *row, double off) {
+    double formula = isnan(row->formula_s) ? INFINITY : log(row->formula_s / row->time_s);
+    sum->formula_mape += fabs(expm1(formula));
+    sum->gain += off_at_most_twice(formula) - off_at_most_twice(off);
+}
+
 /* Adds the rows that are scored to sums: of `gmae` the logarithms. */
 static void add_scores(pace_learned_score *sum, const learner *l, const pace_learned *learned) {
     for (size_t i = 0; i < l->count; i++) {
@@ -211,13 +221,14 @@ static void add_scores(pace_learned_score *sum, const learner *l, const pace_lea
         sum->signed_mean += relative;
         if (fabs(relative) > sum->largest) sum->largest = fabs(relative);
         if (fabs(off) <= PACE_NORMAL_90 * spread) sum->coverage++;
+        add_formula(sum, &l->rows[i], off);
     }
 }
 
 static pace_learned_score score_of(pace_learned_score sum) {
     double n = (double)(sum.held_out ? sum.held_out : 1);
     sum.gmae = sum.held_out ? exp(sum.gmae / n) : 0;
-    sum.mape /= n, sum.signed_mean /= n, sum.coverage /= n;
+    sum.mape /= n, sum.signed_mean /= n, sum.coverage /= n, sum.formula_mape /= n, sum.gain /= n;
     return sum;
 }
 

@@ -6,10 +6,10 @@
 #include <stdatomic.h>
 
 typedef struct {
-    pace_exchange_measured is; /* first: what pace_exchange.measured points to */
+    pace_exchange_measured is;             /* first: what pace_exchange.measured points to */
     const pace_exchange_fit *fit, *chosen; /* all curves; those of what the library chose */
     const char *system;                    /* of the fit; all borrowed */
-    pace_nccl_stack stack; /* what starts exchanges beside measured ones */
+    pace_nccl_stack stack;                 /* what starts exchanges beside measured ones */
     atomic_size_t told, untold;
     char why[200]; /* of the first that the curves tell nothing of */
 } pace_own_curves;

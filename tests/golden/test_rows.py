@@ -106,6 +106,9 @@ def test_never_worse():
     fit = os.path.join(FOLDER, "slower.fit")
     family = json_of("fit", measured("slower.csv", 2, 0.02, keys[:12]), "-o", fit)["families"][0]
     expect(family["rows"] == 12 and family["mape"] < family["formula_mape"] and 0.45 < family["formula_mape"] < 0.55, family)
+    odd = [f"V100-SXM2-16GB,fp32,{','.join(key)},{formula[key] * (0.2 if i % 8 == 7 else 2):.4f}" for i, key in enumerate(keys)]
+    code, _, err = run("fit", put("odd.csv", "\n".join(["device,dtype,m,n,k,latency_us"] + odd) + "\n"))  # a few that nothing tells
+    expect(code in (0, 3) and "nothing is learned" not in err, "rows far off count for a factor of 2", code, err)
     answers = rows_of(run("predict", "--rows", measured("slower_too.csv", 2, 0.02, keys[12:]), "--fit", fit)[1])
     errors = sorted(abs(float(a["predicted"]) / float(a["latency_us"]) - 1) for a in answers)
     inside = sum(float(a["low"]) <= float(a["latency_us"]) <= float(a["high"]) for a in answers) / len(answers)

@@ -10,10 +10,10 @@ typedef struct {
     PACE_VEC(const char *) kernels; /* files; borrowed from the options */
     bool kernels_told;              /* they have answered */
     pace_step_fit step;
-    const char *step_path; /* NULL = none */
+    const char *step_path;               /* NULL = none */
     pace_exchange_fit exchanges, chosen; /* chosen: those of what the library chose */
-    const char *exchanges_path;         /* NULL = none */
-    PACE_VEC(pace_own_curves *) curves; /* of the machines that were joined */
+    const char *exchanges_path;          /* NULL = none */
+    PACE_VEC(pace_own_curves *) curves;  /* of the machines that were joined */
 } pace_predict_fits;
 
 /** Sorts files, and reads those of steps and of exchanges. Errors: PACE_E_USAGE for a second fit of steps or of

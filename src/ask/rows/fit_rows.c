@@ -45,7 +45,6 @@ typedef struct {
     bool (*keep)(void *context, size_t table, size_t question);
     void *context;
     measurements families[PACE_OP_FAMILIES];
-    double formula_errors[PACE_OP_FAMILIES]; /* of the same rows, added up */
     pace_fit_model fit;
     const pace_device *device; /* the first, and whether it is the only one */
     bool several;
@@ -75,6 +74,7 @@ static pace_status gather_row(gatherer *g, pace_fit_outcome *outcome, const pace
     pace_measurement one = {.op = row->op,
                             .device = row->device,
                             .time_s = row->time_s,
+                            .formula_s = NAN,
                             .group = (uint32_t)(group ^ (group >> 32)) & UINT32_C(0x7fffffff)};
     snprintf(one.source, sizeof one.source, "%s", row->source);
     if (g->device && g->device != row->device) g->several = true;
@@ -87,8 +87,8 @@ static pace_status gather_row(gatherer *g, pace_fit_outcome *outcome, const pace
     }
     outcome->measured++;
     pace_estimate formula_s;
-    bool told = pace_cost_op_from(&formula_s, g->options->formula, row->device, &row->op, row->source) == PACE_OK;
-    g->formula_errors[row->op.family] += told ? fabs(formula_s.median / row->time_s - 1) : INFINITY;
+    if (pace_cost_op_from(&formula_s, g->options->formula, row->device, &row->op, row->source) == PACE_OK)
+        one.formula_s = formula_s.median;
     return PACE_PUSH(&g->families[row->op.family], one);
 }
 
@@ -108,7 +108,7 @@ static pace_status gather(gatherer *g, pace_fit_outcome *outcome) {
 }
 
 bool pace_fit_family_worse(const pace_fit_family *family) {
-    return family->score.held_out > 0 && family->score.mape > family->formula_mape;
+    return family->score.held_out > 0 && family->score.gain < 0;
 }
 
 static pace_status learn_family(gatherer *g, pace_fit_family *family) {
@@ -126,9 +126,7 @@ static pace_status learn_families(gatherer *g, pace_fit_outcome *outcome) {
     for (int f = 0; f < PACE_OP_FAMILIES; f++) {
         measurements *rows = &g->families[f];
         if (rows->count == 0) continue;
-        pace_fit_family family = {.family = (pace_op_family)f,
-                                  .rows = rows->count,
-                                  .formula_mape = g->formula_errors[f] / (double)rows->count};
+        pace_fit_family family = {.family = (pace_op_family)f, .rows = rows->count};
         if (rows->count >= PACE_LEARN_LEAST) PACE_TRY(learn_family(g, &family));
         worse += pace_fit_family_worse(&family);
         PACE_TRY(PACE_PUSH(&outcome->families, family));

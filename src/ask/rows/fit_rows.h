@@ -8,8 +8,7 @@ typedef struct {
     pace_op_family family;
     size_t rows;
     pace_learned_score score;
-    double formula_mape; /* of all its rows */
-    bool learned;        /* false: too few rows, or rows that were held out are told better by formula */
+    bool learned; /* false: too few rows, or rows that were held out are told better by formula */
 } pace_fit_family;
 
 typedef struct {
@@ -24,7 +23,8 @@ typedef struct {
     const pace_cost *formula; /* what a fit must be better than */
 } pace_fit_rows_options;
 
-/** Whether a family has rows enough, but its fit tells those held out worse than the formula does. */
+/** Whether a family has rows enough, but its fit tells those held out worse than the formula does: by the mean of
+ * |ln(predicted / measured)|, of which no row counts for more than a factor of 2. */
 bool pace_fit_family_worse(const pace_fit_family *family);
 
 /** Learns from the questions of `tables` for which keep(context, table, question) is true (NULL = all). Errors:

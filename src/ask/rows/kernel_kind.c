@@ -191,7 +191,7 @@ static pace_status save(const void *state, const char *path) {
 
 static void put_family(pace_findings *out, const pace_fit_family *family) {
     const pace_learned_score *score = &family->score;
-    double formula = isfinite(family->formula_mape) ? family->formula_mape : NAN;
+    double formula = score->held_out > 0 && isfinite(score->formula_mape) ? score->formula_mape : NAN;
     double figures[] = {score->gmae, score->mape, score->signed_mean, score->largest, score->coverage};
     pace_found_cell_text(out, pace_op_family_name(family->family));
     pace_found_cell_number(out, (double)family->rows);
@@ -207,8 +207,8 @@ static size_t count_fitted(pace_findings *out, const pace_fit_outcome *outcome) 
     PACE_ITEMS (const pace_fit_family, family, &outcome->families) {
         if (family->learned) fitted += family->rows;
         else if (pace_fit_family_worse(family))
-            pace_list(worse, sizeof worse, ", ", "%s (%.1f against %.1f %%)", pace_op_family_name(family->family),
-                      100 * family->score.mape, 100 * family->formula_mape);
+            pace_list(worse, sizeof worse, ", ", "%s (typically by %.1f %%)", pace_op_family_name(family->family),
+                      100 * expm1(-family->score.gain));
         else pace_list(few, sizeof few, ", ", "%s %zu", pace_op_family_name(family->family), family->rows);
     }
     if (*few)

@@ -25,7 +25,8 @@ TEST(each_layer_in_one_part) {
                 expect_cut(layers, stages, chunks);
 }
 
-/* Llama 3's 126 layers on 16 stages of 8 chunks (Megatron-Bridge's recipe for GB200): embedding and head are a layer each. */
+/* Llama 3's 126 layers on 16 stages of 8 chunks (Megatron-Bridge's recipe for GB200): embedding and head are a layer
+ * each. */
 TEST(ends_stand_for_layers) {
     const pace_pipeline p = {.stages = 16, .chunks = 8};
     expect_cut(126, 16, 8);
