@@ -42,7 +42,7 @@ static void describe(pace_report *report, const pace_validation *v) {
     pace_node_sentence(root, true, "%zu of %zu bars hold.", v->figures.count - v->missed, v->figures.count);
     pace_node_int(root, "missed", (int64_t)v->missed);
     say_worse(root, v);
-    if (v->failed) pace_node_sentence(root, true, "%zu cases failed.", v->failed);
+    if (v->failed) pace_node_sentence(root, true, "%zu case%s failed.", v->failed, v->failed == 1 ? "" : "s");
     pace_node_int(root, "failed", (int64_t)v->failed);
     say_kept(root, v);
     pace_put_table(root, &figure_table, v->figures.items, v->figures.count, sizeof *v->figures.items);
