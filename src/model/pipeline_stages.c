@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+/* Parts of a model that may be a chunk without a repeated layer: its head and its tail. */
+enum { ENDS = 2 };
+
 /* Repeated layers on a stage (from 0): even where it can be; else head and tail count as a layer each where that comes
  * out even (as for BLOOM's 70 layers on 12 stages), else the stages in the middle take the rest. */
 static uint32_t stage_layers(uint32_t layers, uint32_t stages, uint32_t stage) {
@@ -14,7 +17,7 @@ static bool divides(double of, double by) { return fmod(of, by) == 0; }
 
 bool pace_ends_count(double layers, double stages, double chunks) {
     double parts = stages * chunks;
-    return !divides(layers, parts) && divides(layers + 2, parts) && (layers + 2 > parts || chunks > 1);
+    return !divides(layers, parts) && divides(layers + ENDS, parts) && (layers + ENDS > parts || chunks > 1);
 }
 
 double pace_part_layers(const pace_pipeline *pipeline, double layers, uint32_t part) {
@@ -42,15 +45,16 @@ pace_status pace_stages_check(double layers, double stages, double chunks) {
                          stages);
     if (stages > layers)
         return pace_fail(PACE_E_USAGE, "pp %g: expected no more stages than the model's %g layers", stages, layers);
-    if (chunks < 2 || stages * chunks <= layers || pace_ends_count(layers, stages, chunks)) return PACE_OK;
-    return pace_fail(PACE_E_USAGE, "vpp %g: expected no more chunks (%g stages x %g = %g) than the model's %g layers",
+    if (chunks < 2 || stages * chunks <= layers + ENDS) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "vpp %g: expected no more chunks (%g stages x %g = %g) than the model's %g layers, head and tail",
                      chunks, stages, chunks, stages * chunks, layers);
 }
 
 /* Turns of repeated blocks, in order; what follows a turn without being repeated belongs to it. */
 typedef struct {
     PACE_VEC(uint32_t) first; /* layer with which each begins */
-    uint32_t end;             /* behind the last repeated layer */
+    uint32_t tail;            /* the first layer behind the last turn */
 } turns;
 
 static pace_status find_turns(turns *out, const pace_model *model) {
@@ -58,26 +62,31 @@ static pace_status find_turns(turns *out, const pace_model *model) {
     for (uint32_t i = 0; i < model->layers.count; i++) {
         uint32_t segment = model->layers.items[i].segment;
         if (segment > 0 && segment != before) PACE_TRY(PACE_PUSH(&out->first, i));
-        if (segment > 0) out->end = i + 1;
+        if (segment > 0) out->tail = i + 1;
         before = segment;
     }
     return PACE_OK;
 }
 
-/* Where the head stands in for a layer, the last part begins with it. */
-static uint32_t begin_of(const turns *found, uint32_t turn) {
-    return turn < found->first.count ? found->first.items[turn] : found->end;
+/* The layer with which the turn `number` begins, or what follows the last one. */
+static uint32_t begin_of(const turns *found, uint32_t number) {
+    return number < found->first.count ? found->first.items[number] : found->tail;
 }
 
 static pace_status cut(pace_stages *out, const turns *found, const pace_model *model, const pace_pipeline *pipeline) {
-    uint32_t parts = out->stages * out->chunks, layers = (uint32_t)found->first.count, next = 0;
-    double all = layers ? layers : 1;
+    uint32_t parts = out->stages * out->chunks, count = (uint32_t)model->layers.count, next = 0;
+    double all = found->first.count ? (double)found->first.count : 1;
     PACE_TRY(pace_stages_check(all, out->stages, out->chunks));
     if (!PACE_MAKE(out->parts, parts)) return PACE_E_MEMORY;
     for (uint32_t part = 0; part < parts; part++) {
-        out->parts[part].first = part == 0 ? 0 : begin_of(found, next);
+        uint32_t first = part == 0 ? 0 : begin_of(found, next);
         next += (uint32_t)pace_part_layers(pipeline, all, part);
-        out->parts[part].last = (part + 1 == parts ? (uint32_t)model->layers.count : begin_of(found, next)) - 1;
+        uint32_t end = part + 1 == parts ? count : begin_of(found, next);
+        if (end <= first)
+            return pace_fail(PACE_E_USAGE,
+                             "vpp %u: expected fewer chunks: the model has no %s that a chunk could be of", out->chunks,
+                             part == 0 ? "head" : "tail");
+        out->parts[part] = (pace_layer_range){first, end - 1};
     }
     return PACE_OK;
 }

@@ -33,7 +33,8 @@ double pace_held_layers(const pace_pipeline *pipeline, double layers, uint32_t s
  * none (Llama 3's 126 on 16 stages of 8 chunks, Megatron-Core's account_for_embedding_in_pipeline_split). */
 bool pace_ends_count(double layers, double stages, double chunks);
 
-/** Whether that many layers can be cut so. PACE_E_USAGE for more stages or chunks than layers. */
+/** Whether that many layers can be cut so. PACE_E_USAGE for more stages than layers, or more chunks than layers, head
+ * and tail, which Megatron Core counts, too, when told so (--account-for-embedding-in-pipeline-split). */
 pace_status pace_stages_check(double layers, double stages, double chunks) PACE_MUST_CHECK;
 
 /** Cuts a model. Errors: those of pace_stages_check(). */

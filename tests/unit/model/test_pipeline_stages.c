@@ -37,4 +37,17 @@ TEST(ends_stand_for_layers) {
     assert_int_equal(pace_stages_check(124, 16, 8), PACE_E_USAGE);
 }
 
+/* Megatron Core's --account-for-embedding-in-pipeline-split and -loss-: Qwen3 235B's 94 layers on 32 stages of three
+ * chunks, whose first is its embedding alone and whose last its loss. */
+TEST(ends_may_be_chunks) {
+    const pace_pipeline p = {.stages = 32, .chunks = 3};
+    assert_int_equal(pace_stages_check(94, 32, 3), PACE_OK);
+    expect_cut(94, 32, 3);
+    assert_true(pace_part_layers(&p, 94, 0) == 0 && pace_part_layers(&p, 94, 95) == 0);
+    for (uint32_t part = 1; part < 95; part++) assert_true(pace_part_layers(&p, 94, part) == 1);
+    assert_int_equal(pace_stages_check(95, 32, 3), PACE_OK);
+    expect_cut(95, 32, 3);
+    assert_int_equal(pace_stages_check(93, 32, 3), PACE_E_USAGE);
+}
+
 int main(void) { return run_tests_of_file(NULL, NULL); }
