@@ -18,24 +18,32 @@ static bool attends(const pace_layer *layer) {
     return layer->kind == PACE_LAYER_ATTENTION || layer->kind == PACE_LAYER_ADDITIVE_ATTENTION;
 }
 
-/* Whether attention reads a layer's output, with norms between them at most. */
-static bool feeds_attention(const pace_model *model, uint32_t number) {
+enum { QUERIES = 1, KEYS = 2, VALUES = 4 };
+
+/* As what attention reads a layer's output, with norms between them at most: one product may be all three. */
+static unsigned attention_reads(const pace_model *model, uint32_t number) {
+    unsigned found = 0;
     for (uint32_t i = number + 1; i < model->layers.count; i++) {
         const pace_layer *reader = &model->layers.items[i];
         for (uint32_t k = 0; k < reader->input_count; k++) {
             if (model->inputs.items[reader->first_input + k] != number) continue;
             bool norm = reader->kind == PACE_LAYER_RMS_NORM || reader->kind == PACE_LAYER_LAYER_NORM;
-            if (attends(reader) || (norm && feeds_attention(model, i))) return true;
+            if (attends(reader)) found |= reader->input_count < 3 ? QUERIES | KEYS | VALUES : 1U << k;
+            else if (norm) found |= attention_reads(model, i);
         }
     }
-    return false;
+    return found;
 }
 
 static bool is_adapted(const adapting *a, uint32_t number) {
     const pace_layer *layer = &a->from->layers.items[number];
     if (!is_product(layer)) return false;
-    if (a->config->lora_layers == PACE_LORA_ALL) return true;
-    return attends(pace_layer_input(a->from, layer, 0)) || feeds_attention(a->from, number);
+    switch ((pace_lora_layers)a->config->lora_layers) {
+    case PACE_LORA_ALL: return true;
+    case PACE_LORA_QUERY_VALUE: return attention_reads(a->from, number) & (QUERIES | VALUES);
+    case PACE_LORA_ATTENTION: break;
+    }
+    return attends(pace_layer_input(a->from, layer, 0)) || attention_reads(a->from, number);
 }
 
 static pace_status append(adapting *a, pace_layer layer, const char *suffix, const pace_layer *beside,

@@ -27,7 +27,7 @@ static const char *const layouts[] = {"usual", "nchw", "nhwc", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", "dualpipe", NULL};
 
-static const char *const lora_layers[] = {"attention", "all", NULL};
+static const char *const lora_layers[] = {"attention", "all", "query-value", NULL};
 static const char *const quantized[] = {"none", "int8", "nf4", "nf4-dq", NULL};
 static const char *const offloads[] = {"none", "optimizer", "activations", NULL};
 

@@ -85,7 +85,7 @@ typedef enum { PACE_OFFLOAD_NONE, PACE_OFFLOAD_OPTIMIZER, PACE_OFFLOAD_ACTIVATIO
 
 /* Beside which products low-rank adapters stand: those around attention (Hu et al. 2021, section 4.2), or all of
  * repeated blocks. */
-typedef enum { PACE_LORA_ATTENTION, PACE_LORA_ALL } pace_lora_layers;
+typedef enum { PACE_LORA_ATTENTION, PACE_LORA_ALL, PACE_LORA_QUERY_VALUE } pace_lora_layers;
 typedef enum { PACE_QUANTIZED_NONE, PACE_QUANTIZED_INT8, PACE_QUANTIZED_NF4, PACE_QUANTIZED_NF4_TWICE } pace_quantized;
 
 /* Which operators that stand within others are lowered: all; those of the first and last micro-batch and outside of

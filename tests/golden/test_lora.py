@@ -34,6 +34,10 @@ def check_counts():
         exchanged = [int(event["args"]["In msg nelems"]) for event in trace_of("llama-2-7b", "dp=2", *settings)
                      if event.get("cat") == "kernel" and event["args"].get("Collective name") == "allreduce"]
         expect(sum(exchanged) % trained == 0 and exchanged, "gradients of adapters alone are exchanged", sum(exchanged), trained)
+    # LitGPT's resource tables, trainable parameters: rank 8 beside queries and values. GPT-2 has them, and keys, of one product.
+    for model, trained in (("phi-1.5", 1_572_864), ("llama2-7b", 4_194_304), ("llama2-13b", 6_553_600), ("gpt2", 12 * 8 * (768 + 3 * 768))):
+        code, out, err = run("predict", model, "--on", "a100-40-sxm", *words(("lora=8", "lora_layers=query-value", "micro_batch=1", "sequence=128")))
+        expect(code == 0 and f"products of queries and values: {trained:,} of" in " ".join(out.split()), model, trained, err)
 
 
 def check_products():
@@ -109,7 +113,7 @@ def check_short_samples():
     1.65 and 1.70 minutes with 1, 2 and 4 samples: the host decides. Adam's states are in bf16, too: TinyLlama, all trained, on an A10G (4 x 512) 14.10 GB."""
     for batch, minutes in ((1, 1.62), (2, 1.65), (4, 1.70)):
         for length in (64, 128, 192):
-            said = ("framework=litgpt", "lora=8", f"micro_batch={batch}", f"sequence={length}", "recompute=none")
+            said = ("framework=litgpt", "lora=8", "lora_layers=query-value", f"micro_batch={batch}", f"sequence={length}", "recompute=none")
             code, out, err = run("predict", "phi-1.5", "--on", "a100-40-sxm", *words(said), "-q", "-f", "json")
             step = json.loads(out)["values"]
             expect(step["step.low_s"] < minutes * 0.06 < step["step.high_s"], "time of a micro-batch", batch, length, step)

@@ -196,13 +196,15 @@ static void put_how(pace_node *root, const asked *a) {
 }
 
 static void put_adapters(pace_node *root, const pace_step_asked *step) {
+    static const char *const beside[] = {[PACE_LORA_ATTENTION] = "the products around attention",
+                                         [PACE_LORA_ALL] = "all products of repeated blocks",
+                                         [PACE_LORA_QUERY_VALUE] = "the products of queries and values"};
     const pace_config *config = &step->asked.config;
     pace_model_totals total = pace_model_total(&step->model, config);
     if (config->lora > 0)
         pace_node_note(root, "Adapters of rank %g beside %s: %s of %s parameters are trained%s%s.", config->lora,
-                       config->lora_layers == PACE_LORA_ALL ? "all products of repeated blocks"
-                                                            : "the products around attention",
-                       pace_show_real(total.trained).text, pace_show_real(total.parameters).text,
+                       beside[config->lora_layers], pace_show_real(total.trained).text,
+                       pace_show_real(total.parameters).text,
                        config->quantized ? "; frozen products of repeated blocks keep their weights in " : "",
                        config->quantized ? pace_config_word(config, "quantized") : "");
 }
