@@ -93,6 +93,26 @@ static const pace_device *of_phrase(const pace_device_catalog *catalog, const ch
     return best;
 }
 
+/* Whether all words of a name stand in another: rtx-4090 is the plain board beside rtx-4090-d. */
+static bool is_plainer(const char *name, const char *other) {
+    size_t length;
+    for (const char *at = name, *word; (word = pace_name_word(&at, &length));)
+        if (!pace_name_has_word(other, word, length)) return false;
+    return true;
+}
+
+/* Of the devices that words describe the plain board, where the others' names only add to its own. */
+static const pace_device *plain_of(const pace_device_catalog *catalog, const char *text) {
+    for (size_t i = 0; i < catalog->count; i++) {
+        bool plain = is_described(&catalog->devices[i], catalog->nodes[i], text);
+        for (size_t k = 0; k < catalog->count && plain; k++)
+            plain = !is_described(&catalog->devices[k], catalog->nodes[k], text) ||
+                    is_plainer(catalog->devices[i].name, catalog->devices[k].name);
+        if (plain) return &catalog->devices[i];
+    }
+    return NULL;
+}
+
 pace_status pace_device_named(const pace_device **out, const pace_device_catalog *catalog, const char *text,
                               double memory_bytes) {
     const pace_device *found = called(catalog, text);
@@ -105,6 +125,7 @@ pace_status pace_device_named(const pace_device **out, const pace_device_catalog
             *out = &catalog->devices[i];
             pace_list(all, sizeof all, ", ", "%s", catalog->devices[i].name);
         }
+    if (count > 1 && (found = plain_of(catalog, text))) count = 0;
     if (count > 1) return pace_fail(PACE_E_USAGE, "\"%.60s\" fits several devices, say which: %s", text, all);
     if (count == 0) *out = found;
     return PACE_OK;

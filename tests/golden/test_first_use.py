@@ -89,7 +89,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # Every word of a device's name counts, and only one device may be meant.
     for text, right in (("a100", "a100-80-sxm"), ("nvidia a100", "a100-80-sxm"), ("a100 40 pcie", "a100-40-pcie"), ("rtx4090", "rtx-4090"),
-                        ("4090", "rtx-4090"), ("Tesla V100-SXM2-32GB", "v100-sxm2-32")):
+                        ("4090", "rtx-4090"), ("3080", "rtx-3080"), ("rtx pro 6000", "rtx-pro-6000"), ("Tesla V100-SXM2-32GB", "v100-sxm2-32")):
         code, out, err = run("machines", text)
         expect(code == 0 and out.startswith(right + " "), text, out[:80], err)
     for text, status, said in (("a100-40", 2, "a100-40-sxm, a100-40-pcie"), ("v100-32gb", 2, "v100-sxm2-32"), ("gh200-480", 4, "no device"),
