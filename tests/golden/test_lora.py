@@ -140,6 +140,18 @@ def check_roads():
         expect(float(row["predicted"]) == one["values"]["step.median_s"], "row and options differ", model, row)
 
 
+def check_usual_precision():
+    """Gemma 3 1B has 999,885,952 parameters: with adapters a billion. Options counted those and said bf16, rows fp32."""
+    assert 999_885_952 < 1e9 < 999_885_952 + 26 * 4 * (1152 + 1024)
+    said = ["model,machine,micro_batch,sequence,dp,lora", "gemma3-1b,dgx-h100,1,512,1,4"]
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "rows.csv"
+        table.write_text("\n".join(said) + "\n")
+        row = next(csv.DictReader(io.StringIO(run("predict", "--rows", str(table), "--kind", "step", "-f", "csv")[1])))
+    code, out, err = run("predict", "gemma3-1b", "--on", "dgx-h100", *words(("micro_batch=1", "sequence=512", "dp=1", "lora=4")), "-q", "-f", "json")
+    expect(code == 0 and float(row["predicted"]) == json.loads(out)["values"]["step.median_s"], "row and options differ", row, err)
+
+
 def check_refusals():
     for model, settings, says in (("resnet50", ["lora=8"], "no products"), ("gpt2", ["lora=8", "mode=inference"], "lora"),
                                   ("gpt2", ["lora=8", "frozen=1"], "frozen"), ("gpt2", ["lora_layers=all"], "lora=RANK"), ("gpt2", ["quantized=nf4"], "lora=RANK"),
@@ -150,6 +162,6 @@ def check_refusals():
     expect(code == 2 and "lora" in err, "all models", code, err)
 
 
-for check in (check_counts, check_products, check_memory, check_published, check_quantized, check_compiled, check_short_samples, check_roads, check_refusals):
+for check in (check_counts, check_products, check_memory, check_published, check_quantized, check_compiled, check_short_samples, check_usual_precision, check_roads, check_refusals):
     check()
 finish()

@@ -81,6 +81,12 @@ static pace_run_precision half_of(const pace_device *device, pace_run_precision 
     return precision;
 }
 
+/* A model's parameters without adapters, which rows add after they settled a precision, and options before. */
+static double own_parameters(const pace_model *model, const pace_config *config) {
+    pace_model_totals total = pace_model_total(model, config);
+    return total.parameters - (model->lora > 0 ? total.trained : 0);
+}
+
 pace_run_precision pace_step_usual_precision(const pace_frameworks *frameworks, const pace_step_case *asked) {
     const pace_device *device = asked->device;
     pace_step_case single = *asked;
@@ -90,8 +96,7 @@ pace_run_precision pace_step_usual_precision(const pace_frameworks *frameworks, 
     if (!half || asked->framework->precision != PACE_RUN_FP32 || asked->model->recorded)
         return half_of(device, (pace_run_precision)single.config.precision);
     bool has_single = device->flop_per_s[PACE_FP32] > 0;
-    if (has_single &&
-        (!trains || pace_model_total(asked->model, &single.config).parameters < frameworks->mixed_parameters))
+    if (has_single && (!trains || own_parameters(asked->model, &single.config) < frameworks->mixed_parameters))
         return PACE_RUN_FP32;
     return pace_step_autocast(&single);
 }
