@@ -62,8 +62,10 @@ def test_fp8_beside_a_precision():
 
 
 def test_one_row():
-    row = ask(HEAD + "A100-SXM4-80GB,64,3072,30,32,2048,51200,1,1,64,8,512,fp16,full\n")[0]
-    assert row["status"] == "ok" and row["unit"] == "s" and row["rung"] == "formula"
+    row, less = ask(HEAD + "".join(f"A100-SXM4-80GB,64,3072,{layers},32,2048,51200,1,1,64,8,512,fp16,full\n" for layers in (30, 14)))
+    assert row["unit"] == "s" and row["rung"] == "formula"
+    # 80 GiB less a context of half a GB hold what is counted, but not a quarter more; rows said "ok".
+    assert [(one["status"], float(one["memory_bytes"]) < 0.8 * 85.4e9) for one in (row, less)] == [("fits closely into memory", False), ("ok", True)]
     assert float(row["low"]) < float(row["predicted"]) < float(row["high"])
     # 3.6e9 parameters, 8 operations a parameter and token with recomputation, at half of the peak: 3.1 s
     assert 2 < float(row["predicted"]) < 5

@@ -132,6 +132,9 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
     PACE_TRY(pace_step_row_solve(&solution, pricer, row));
     const pace_step_case asked = pace_step_row_case(row);
     pace_step_answer_of(out, &solution, &factors, fit, &asked);
+    out->closely =
+        !row->ran && out->fitting == PACE_FITS &&
+        !pace_step_surely_fits(out->memory_bytes, solution.plan.device_bytes, pace_cost_doubts(pricer->cost));
     out->time_s.spread = hypot(out->time_s.spread * row->doubt, hypot(row->unsaid_spread, of_chunks));
     return PACE_OK;
 }

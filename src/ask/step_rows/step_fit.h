@@ -48,6 +48,7 @@ typedef struct {
     double memory_bytes, last_rank_bytes;
     pace_step_fitting fitting;
     pace_step_room room;
+    bool closely;    /* it fits, by less than memory is known to */
     bool recomputed; /* taken for granted, so that it fits into memory */
 } pace_step_answer;
 

@@ -66,7 +66,9 @@ static void set_values(pace_row_answer *out, const pace_step_row *row, double un
 
 static void set_status(pace_row_answer *out, const pace_step_row *row, const pace_step_answer *answer) {
     static const char *const fits[] = {"", "may not fit into memory", "does not fit into memory"};
-    const char *fit = answer->room.of_host ? "does not fit into its host's memory" : fits[answer->fitting];
+    const char *fit = answer->room.of_host ? "does not fit into its host's memory"
+                      : answer->closely    ? "fits closely into memory"
+                                           : fits[answer->fitting];
     const char *again = row->ran ? "assumed that some is recomputed" : "assumed full recomputation";
     const char *notes[] = {fit, answer->recomputed ? again : "", row->status};
     for (size_t i = 0; i < PACE_COUNT(notes); i++)

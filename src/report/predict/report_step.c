@@ -295,6 +295,16 @@ static void put_host_memory(pace_node *root, const pace_step_asked *step) {
                            step->machine.devices ? step->machine.name : step->asked.device->name);
 }
 
+/* A step whose counted memory is less than the device's, by less than memory is known to. */
+static void put_closely(pace_node *root, const pace_step_asked *step) {
+    const pace_step_plan *plan = &step->settled.plan;
+    double need = plan->memory.all_bytes, has = plan->device_bytes;
+    if (step->asked.device->is_cpu || step->settled.fitting != PACE_FITS) return;
+    if (pace_step_surely_fits(need, has, pace_cost_doubts(step->pricer.cost))) return;
+    pace_node_sentence(root, true, "It fits closely: each rank needs about %s of %s, and memory is known to a quarter.",
+                       pace_show_bytes(need).text, pace_show_bytes(has).text);
+}
+
 void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
     double ranks = pace_config_ranks(&step->asked.config);
     if (step->idle_devices > 0)
@@ -314,6 +324,7 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
     if (step->scales_losses)
         pace_node_note(root, "fp16 is taken for autocast (amp): PyTorch scales no gradients in half precision.");
     put_host_memory(root, step);
+    put_closely(root, step);
     if (step->settled.recomputed)
         pace_node_sentence(
             root, true,
