@@ -38,7 +38,7 @@ TEST(test_published) {
 
 /* Boards without NVLink (published nccl-tests logs): 8 RTX 4090 over two sockets with NVIDIA's driver, which lets none
  * reach another, 16 MiB and 128 MiB; 4 and 6 with a driver that does, 1 MiB and 32 MiB; RTX 5090, 28 GB/s on 8 and 35
- * on 4. A short form says the same with the link's nominal rate. */
+ * on 4; 8 B of a pair of V100. A short form says the same with the link's nominal rate. */
 TEST(test_boards_on_pcie) {
     pace_exchange e;
     open_on(&e, "pcie-8x4090");
@@ -50,6 +50,8 @@ TEST(test_boards_on_pcie) {
     within(time_us(&e, PACE_ALLREDUCE, 4, 1, 1048576, PACE_STACK_ONE_PROCESS), 118.6, 0.15);
     open_on(&e, "rtx-4090*6 pcie=32GB/s peer=yes");
     within(time_us(&e, PACE_ALLREDUCE, 6, 1, 33554432, PACE_STACK_ONE_PROCESS), 2275.1, 0.1);
+    open_on(&e, "v100-pcie-16*2 pcie=16GB/s peer=no");
+    within(time_us(&e, PACE_ALLREDUCE, 2, 1, 8, PACE_STACK_ONE_PROCESS), 10.09, 0.3);
     open_on(&e, "pcie-8x5090");
     within(time_us(&e, PACE_ALLREDUCE, 8, 1, 1e10, PACE_STACK_CURRENT), 1.75e10 / 28e9 * 1e6, 0.1);
     within(time_us(&e, PACE_ALLREDUCE, 4, 1, 1e10, PACE_STACK_CURRENT), 1.5e10 / 35e9 * 1e6, 0.1);
