@@ -19,6 +19,7 @@ typedef struct {
     const char *text;
     pace_doubts doubts; /* of what the text does not say */
     unsigned given;     /* keys, by their place in `groups` */
+    bool now_efa;       /* what joins nodes is EFA by net-kind=, which it was not */
     int count;          /* of "NAME*COUNT" */
 } parser;
 
@@ -226,6 +227,7 @@ static pace_status set_net_kind(parser *p, const char *value) {
     m->between.kind = kind;
     m->between.efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
     m->plain_between = false;
+    p->now_efa = kind == PACE_LINK_EFA;
     if (!is_given(p, "net-latency"))
         m->between.latency_s = p->doubts.figure[tcp ? PACE_DOUBT_LATENCY_TCP : PACE_DOUBT_LATENCY_BETWEEN];
     if (!is_given(p, "net-stream")) m->stream_bytes_per_s = tcp ? p->doubts.figure[PACE_DOUBT_TCP_STREAM] : 0;
@@ -316,6 +318,11 @@ static pace_status of_device(parser *p, const char *name, int count, char *optio
     for (char *word = strtok_r(options, " ,", &rest); word; word = strtok_r(NULL, " ,", &rest))
         PACE_TRY(set_option(p, word, false));
     return check_joined(p);
+}
+
+/* AWS's plug-in gives machines that it does not know plain buffers alone; it knows those of NVLink from Hopper on. */
+static void set_plain(pace_machine *m, const parser *p) {
+    if (p->now_efa) m->plain_between = m->generation < 90 || m->inside.kind != PACE_LINK_NVLINK;
 }
 
 static void set_nodes(pace_machine *m, int nodes) {
@@ -430,6 +437,7 @@ pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const c
     if (!found) PACE_TRY(of_device(&p, words, count, options));
     for (char *word = found ? strtok_r(options, " ,", &rest) : NULL; word; word = strtok_r(NULL, " ,", &rest))
         PACE_TRY(set_option(&p, word, true));
+    set_plain(&machine, &p);
     pace_status status = pace_machine_check(&machine);
     if (status == PACE_E_INPUT) status = PACE_E_USAGE; /* of the text: a file was checked when it was read */
     if (status != PACE_OK) return status;

@@ -103,6 +103,19 @@ TEST(test_nodes_over_infiniband) {
     within(time_us(&e, PACE_ALLREDUCE, 8, 4, 17179869184.0, PACE_STACK_CURRENT), 90986, 0.05);
 }
 
+/* AWS's plug-in allows plain buffers alone on machines that it does not know: two g7e of one RTX PRO 6000 (nccl-tests
+ * over EFA, 2026). It knows p5, and so boards of H100. */
+TEST(test_plain_over_efa) {
+    pace_exchange e;
+    open_on(&e, "rtx-pro-6000 nodes=2 net=100Gb/s net-kind=efa");
+    within(time_us(&e, PACE_ALLREDUCE, 1, 2, 8, PACE_STACK_CURRENT), 45.91, 0.2);
+    within(time_us(&e, PACE_ALLREDUCE, 1, 2, 32768, PACE_STACK_CURRENT), 59.57, 0.2);
+    pace_machine m;
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), "h100*8 nvlink=450GB/s nodes=2 net=400Gb/s net-kind=efa"),
+                     PACE_OK);
+    assert_false(m.plain_between);
+}
+
 /* Middle sizes, which lines carry, of two nodes whose logs had no part in any constant of theirs: H200 over RoCE (NCCL
  * 2.30.4) and a4 of Google's cloud (accuracy/published_exchanges.csv). */
 TEST(test_lines_over_nodes) {
