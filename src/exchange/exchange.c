@@ -424,24 +424,26 @@ static pace_status solve(pace_exchange_answer *out, const pace_exchange *e, cons
     return e->library == PACE_LIBRARY_NCCL ? solve_nccl(out, e, q) : solve_textbook(out, e, q);
 }
 
-/* Latency, when half the bytes take more than three quarters of the time; else the link whose being twice as fast saves
- * most; the library's own rate, when neither saves a twentieth. */
+/* Latency, when half the bytes take more than three quarters of the time, or of a message, whose channels grow with it,
+ * a hundredth of them more than half; else the link whose being twice as fast saves most; the library's own rate, when
+ * neither saves a twentieth. */
 static pace_status find_bottleneck(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     pace_exchange inside = *e, between = *e;
-    pace_exchange_question half = *q;
+    pace_exchange_question fewer = *q;
     pace_exchange_answer near, far, less;
     inside.machine.inside.bytes_per_s *= 2;
     inside.machine.brick_bytes_per_s *= 2;
     between.machine.between.bytes_per_s *= 2;
-    half.bytes /= 2;
-    PACE_TRY(solve(&less, e, &half));
+    bool message = q->collective == PACE_SENDRECV;
+    fewer.bytes /= message ? 100 : 2;
+    PACE_TRY(solve(&less, e, &fewer));
     PACE_TRY(solve(&near, &inside, q));
     PACE_TRY(solve(&far, &between, q));
     double time_s = out->time_s.median, least_s = pace_least(near.time_s.median, far.time_s.median);
     const pace_link *link = near.time_s.median < far.time_s.median ? &e->machine.inside : &e->machine.between;
-    out->bottleneck = less.time_s.median > 0.75 * time_s ? "latency"
-                      : least_s > 0.95 * time_s          ? "library"
-                                                         : pace_link_kind_names[link->kind];
+    out->bottleneck = less.time_s.median > (message ? 0.5 : 0.75) * time_s ? "latency"
+                      : least_s > 0.95 * time_s                            ? "library"
+                                                                           : pace_link_kind_names[link->kind];
     return PACE_OK;
 }
 

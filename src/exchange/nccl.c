@@ -283,6 +283,8 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
     out->over_xgmi = machine->inside.kind == PACE_LINK_XGMI;
     out->plateau =
         nodes > 1 ? (machine->generation < 80 && nccl->plateau_old > 0 ? nccl->plateau_old : nccl->plateau) : 1;
+    if (collective == PACE_SENDRECV && machine->generation > 0)
+        pace_nccl_message_channels_of(&out->message, &nccl->sends, machine, out->ranks, nodes, p.net);
     if (collective == PACE_ALLTOALL || collective == PACE_SENDRECV) {
         prepare_messages(&p);
         return;

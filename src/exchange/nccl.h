@@ -5,6 +5,7 @@
 #pragma once
 
 #include "exchange/algorithms.h"
+#include "exchange/nccl_sends.h"
 #include "machine/machine.h"
 
 typedef enum {
@@ -91,6 +92,7 @@ typedef struct {
     double nvls_efficiency, nvls_tree_devices; /* the latter: the most devices of a node that an NVLS tree joins */
     double link_share, speeds[PACE_NCCL_SPEEDS];
     int speed_count;
+    pace_nccl_sends sends;
     pace_nccl_reached reached;
 } pace_nccl;
 
@@ -117,6 +119,7 @@ typedef struct {
     double latency_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
     double late_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS]; /* waited besides, which the library does not know of */
     double bytes_per_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS]; /* 0 = not possible */
+    pace_nccl_message_channels message;                            /* of single messages */
 } pace_nccl_curves;
 
 /** `inside_rate` is what one device sends to the others of its node at peak (0: one rank a node), `node_rate` what all

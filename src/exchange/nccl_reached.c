@@ -44,7 +44,7 @@ static double host_s(const pace_nccl *nccl, const pace_nccl_curves *c, double by
 
 /* T = launch + max(w r + v f u / (1 + u), w l) + e X, where w is NCCL's latency without its base, v the same without
  * what hops take beyond NCCL's figures, X its time of bytes, and u = sqrt(X / v) says how far the pipeline of chunks is
- * filled. The host works while devices do: both add as squares. */
+ * filled. e X is at least what the channels of a message take. The host works while devices do: both add as squares. */
 double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, const pace_nccl_curves *c, int algorithm,
                               int protocol, double bytes, pace_nccl_stack stack) {
     const pace_nccl_reached *reached = &nccl->reached;
@@ -58,6 +58,7 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
     double wait = reached->hop * pace_most(hops_s, 1e-7);
     double moving = (believed - latency_s) * reached->bytes[kind] * c->slowness[algorithm] *
                     with_own_part(c, kind, reached->own_part);
+    moving = pace_most(moving, pace_nccl_channels_s(&c->message, bytes));
     double hops = reached->hop * pace_most(hops_s - c->late_s[algorithm][protocol], 1e-7);
     double filled = sqrt(pace_most(moving, 0) / hops);
     double held = wait * reached->wait[kind] + hops * reached->fill[kind] * filled / (1 + filled);

@@ -128,8 +128,11 @@ static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const 
         for (int k = 0; k < PACE_NCCL_TIERS; k++) field[k] = tiers[i].otherwise;
         if (list) PACE_TRY(read_list(field, NULL, PACE_NCCL_TIERS, yaml, list));
     }
-    const pace_yaml_node *efficiency = pace_yaml_get(entry, "nvls_efficiency");
+    const pace_yaml_node *efficiency = pace_yaml_get(entry, "nvls_efficiency"), *sends;
     if (efficiency) PACE_TRY(pace_yaml_number(&out->nvls_efficiency, yaml, efficiency));
+    sends = pace_yaml_get(pace_yaml_root(yaml), "sends");
+    PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(sends, "generations"), generation));
+    PACE_TRY(pace_nccl_sends_read(&out->sends, yaml, sends, entry));
     PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(pace_yaml_root(yaml), "links"), generation));
     PACE_TRY(pace_yaml_number(&out->link_share, yaml, pace_yaml_get(entry, "share")));
     return read_list(out->speeds, &out->speed_count, PACE_NCCL_SPEEDS, yaml, pace_yaml_get(entry, "speeds"));

@@ -103,6 +103,23 @@ TEST(test_nodes_over_infiniband) {
     within(time_us(&e, PACE_ALLREDUCE, 8, 4, 17179869184.0, PACE_STACK_CURRENT), 90986, 0.05);
 }
 
+/* Channels carry a message. Published: 8 B200 of a node send 64, 256 and 512 MiB to their neighbours at 85, 331 and 625
+ * GB/s, as a message of 64 MiB has four channels and one of 512 MiB all 32; B200 nodes of 64, 128 and 256 ranks send at
+ * 26, 15 and 14 GB/s, as more peers share the channels of their NICs (Together AI's nccl-tests). */
+TEST(test_channels_of_messages) {
+    pace_exchange e;
+    open_on(&e, "hgx-b200");
+    within(time_us(&e, PACE_SENDRECV, 8, 1, 67108864, PACE_STACK_CURRENT), 793.11, 0.1);
+    within(time_us(&e, PACE_SENDRECV, 8, 1, 268435456, PACE_STACK_CURRENT), 809.77, 0.1);
+    within(time_us(&e, PACE_SENDRECV, 8, 1, 536870912, PACE_STACK_CURRENT), 859.04, 0.1);
+    open_on(&e, "hgx-b200*8");
+    within(time_us(&e, PACE_SENDRECV, 8, 8, 67108864, PACE_STACK_CURRENT), 2560, 0.1);
+    open_on(&e, "hgx-b200*16");
+    within(time_us(&e, PACE_SENDRECV, 8, 16, 67108864, PACE_STACK_CURRENT), 4593, 0.1);
+    open_on(&e, "hgx-b200*32");
+    within(time_us(&e, PACE_SENDRECV, 8, 32, 67108864, PACE_STACK_CURRENT), 4651, 0.1);
+}
+
 /* AWS's plug-in allows plain buffers alone on machines that it does not know: two g7e of one RTX PRO 6000 (nccl-tests
  * over EFA, 2026). It knows p5, and so boards of H100. */
 TEST(test_plain_over_efa) {
