@@ -298,6 +298,18 @@ expect([r["status"] == "ok" for r in csv.DictReader(io.StringIO(out))] == [False
 fits_and_answers(put("all_reduce_tagged.log", "".join("[1,0]<stdout>:" + line + "\n" for line in nccl_text(8).splitlines())))
 fits_and_answers(put("all_reduce_srun.log", "".join("0: " + line + "\n" for line in nccl_text(8).splitlines())))
 fits_and_answers(put("all_reduce_pod.log", "".join("nccl-worker-0 2026-03-01T10:00:00.123456789Z " + line + "\n" for line in nccl_text(8).splitlines())))
+# Tests of one buffer have half of the columns, tests without sums no operation; terminals wrap what does not fit.
+def one_buffer(line):
+    words = line.split()
+    return " ".join(words[:9]) if words and words[0].isdigit() else line.replace("#wrong     time   algbw   busbw #wrong", "#wrong")
+
+plain = nccl_text(8)
+folded = "\n".join(line[at:at + 80] for line in plain.splitlines() for at in range(0, max(len(line), 1), 80))
+expect(folded.count("\n") > plain.count("\n"), "lines are wrapped")
+for name, text in (("half", "\n".join(map(one_buffer, plain.splitlines()))), ("wrapped", folded),
+                   ("half_no_root", "\n".join(map(one_buffer, plain.replace("redop    root", "redop").replace(" sum -1 ", " sum ").splitlines())).replace(" 0\n", "\n")),
+                   ("no_redop", plain.replace(" sum -1 ", "     -1 "))):
+    fits_and_answers(put(f"all_reduce_{name}.log", text + "\n"))
 # Several runs in one file: each has its own ranks and collective. More than 64 hosts.
 loop = nccl_text(4).replace("# nThread", "+ ./all_reduce_perf -b 8 -e 1G -f 2\n# nThread") + "# Collective test starting: all_gather_perf\n" + nccl_text(8, 2, 1)
 code, out, err = run("fit", "--kind", "exchange", put("loop.log", loop + loop), "--format", "json")

@@ -28,6 +28,7 @@ typedef struct {
     size_t versioned; /* rows that stood before the version was said */
     unsigned line;
     int before;                  /* words that whoever collected the lines put before each: a pod, a time */
+    bool has_header, has_root;   /* the columns of nccl-tests' rows, as the last header names them */
     const pace_machine *machine; /* may be NULL */
 } log_reader;
 
@@ -214,18 +215,41 @@ static pace_status check_bus(const log_reader *r, double algorithm, double bus) 
         r->rows->name, r->line, bus / algorithm, pace_collective_rows[r->common.collective].name, r->ranks, factor);
 }
 
-/* A row ends with time algbw busbw #wrong, out of place and in place. */
+/* "#  size  count  type  redop  root  time  algbw  busbw  #wrong …": older tests have no root, some no redop. */
+static bool take_header(log_reader *r, char **words, int count) {
+    int at = count > 0 && strcmp(words[0], "#") == 0;
+    if (count < at + 5 || strcmp(words[at], "size") != 0 || strcmp(words[at + 1], "count") != 0) return false;
+    r->has_header = true;
+    r->has_root = false;
+    for (int i = at; i < count && strcmp(words[i], "time") != 0; i++) r->has_root |= strcmp(words[i], "root") == 0;
+    return true;
+}
+
+/* Where a row's first time stands; 0 = no row. Behind size, count and type come the operation, which may be empty, and
+ * the root. What follows may be of one buffer alone, or stand in the next line, where a terminal wrapped it; without a
+ * header a row ends with time algbw busbw #wrong, out of place and in place. */
+static int time_at(const log_reader *r, char **words, int count) {
+    double number;
+    if (count < 4 || !pace_csv_number(&number, words[0])) return 0;
+    bool typed = pace_csv_number(&number, words[1]) && !pace_csv_number(&number, words[2]) &&
+                 pace_element_word_bytes(words[2]) > 0;
+    if (!r->has_header || !typed) return count < 10 ? 0 : count - 8;
+    int at = 3 + !pace_csv_number(&number, words[3]) + r->has_root;
+    return at < count ? at : 0;
+}
+
 static pace_status take_nccl(log_reader *r, char **words, int count) {
     double bytes, time_us, algorithm, bus;
     if (count > 2 && strcmp(words[0], "#") == 0 && strncmp(words[1], "nThread", 7) == 0)
         return begin_run(r, words, count);
     if (count > 2 && strcmp(words[0], "#") == 0 && strcmp(words[1], "Rank") == 0) return take_rank(r, words, count);
-    if (count < 10 || !pace_csv_number(&bytes, words[0])) return PACE_OK;
-    if (!pace_csv_number(&time_us, words[count - 8]) || !(time_us > 0))
-        return pace_fail(PACE_E_INPUT, "%s:%u: expected size, count, type and two times with three figures each",
-                         r->rows->name, r->line);
+    if (take_header(r, words, count)) return PACE_OK;
+    int at = time_at(r, words, count);
+    if (at == 0 || !pace_csv_number(&bytes, words[0])) return PACE_OK;
+    if (!pace_csv_number(&time_us, words[at]) || !(time_us > 0))
+        return pace_fail(PACE_E_INPUT, "%s:%u: expected size, count, type and a time in us", r->rows->name, r->line);
     if (!r->settled) PACE_TRY(settle(r));
-    if (pace_csv_number(&algorithm, words[count - 7]) && pace_csv_number(&bus, words[count - 6]))
+    if (at + 2 < count && pace_csv_number(&algorithm, words[at + 1]) && pace_csv_number(&bus, words[at + 2]))
         PACE_TRY(check_bus(r, algorithm, bus));
     take_type(r, words[2]);
     return bytes > 0 ? add(r, bytes, time_us) : PACE_OK;
