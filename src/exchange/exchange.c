@@ -174,9 +174,11 @@ pace_status pace_exchange_open(pace_exchange *out, pace_catalog *catalog, const 
     if (exchange.library == PACE_LIBRARY_NCCL) {
         bool rccl = machine->generation <= 0;
         if (!own || (library != PACE_LIBRARY_AUTO && rccl != (line && strcmp(line, rccl_line) == 0)))
-            return pace_fail(PACE_E_USAGE,
-                             "%s: NCCL's model is of NVIDIA's devices, RCCL's of AMD's: expected another library",
-                             machine->name);
+            return pace_fail(
+                PACE_E_USAGE,
+                "%s: NCCL's model is of NVIDIA's devices, RCCL's of AMD's that xGMI joins: expected another "
+                "library, such as textbook",
+                machine->name);
         PACE_TRY(pace_nccl_load(&exchange.prices, catalog, rccl ? rccl_line : newest_line, machine->generation));
         exchange.nccl = exchange.prices;
         if (line && !rccl) PACE_TRY(pace_nccl_load(&exchange.nccl, catalog, line, machine->generation));

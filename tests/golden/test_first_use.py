@@ -184,6 +184,10 @@ with tempfile.TemporaryDirectory() as folder:
     expect(document(*words)["sizes"] == document(*words, "--kind", "exchange")["sizes"], "--collective alone")
     code, out, err = run("predict", "--on", "h100", "--collective", "allreduce", "--bytes", "1M")
     expect("exchanges nothing" in err, err)
+    for device, given in (("h100", "nvlink=450GB/s"), ("mi300x", "pcie=64GB/s")):
+        code, out, err = run("predict", "--on", device, "--collective", "allreduce", "--bytes", "1M")
+        machine = err.split('"')[1]
+        expect(machine.endswith(given) and run("predict", "--on", machine, "--collective", "allreduce", "--bytes", "1M", "--library", "textbook")[0] == 0, "the machine that is named is answered", err)
     said = rows(table("said.csv", "system,collective,gpus,nodes,size_mb\ndgx-a100,all_gather,16,2,64\n"))
     for system in ("dgx-a100", "2x dgx-a100"):
         silent = rows(table("silent.csv", f"System,Collective,#GPUs,Message Size (MB)\n{system},All-Gather,16,64\n"))

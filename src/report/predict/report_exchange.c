@@ -183,9 +183,10 @@ static pace_status build(pace_report *report, void *context) {
     pace_node_text(root, "library", a->exchange.library == PACE_LIBRARY_NCCL ? a->exchange.nccl.line : "textbook");
     if (ranks == 1)
         pace_report_warn(report, PACE_WARN_EXCHANGE_IDLE, m->name,
-                         "%s is a single device, which exchanges nothing: name a machine, such as dgx-h100, or "
-                         "\"%s*8 nvlink=450GB/s\"",
-                         m->name, m->name);
+                         "%s is a single device, which exchanges nothing: name a machine, such as %s, or "
+                         "\"%s*8 %s\"",
+                         m->name, m->generation > 0 ? "dgx-h100" : "mi300x-node", m->name,
+                         m->generation > 0 ? "nvlink=450GB/s" : "pcie=64GB/s");
     pace_node_sentence(root, true,
                        "%s of %s on %d rank%s of %s takes %.4g ms (90 %% interval %.4g to %.4g ms), limited by %s.",
                        pace_collective_rows[a->question.collective].name, pace_show_bytes(bytes).text, ranks,
