@@ -124,7 +124,14 @@ static const pace_cost_figure *parts_of(pace_cost_parts *parts, const pace_cost 
     double memory = equivalent(pace_device_sustained_bytes_per_s(device) / pace_usual_memory,
                                device->memory_bytes_per_s / figure->memory);
     double l2 = device->l2_bytes_per_s > 0 ? device->l2_bytes_per_s : memory * cost->figures.l2_over_memory;
-    pace_cost_where where = {device, figure, rate_of(device, op, figure), pace_usual_compute, memory, l2};
+    double depthwise = cost->figures.depthwise_clock_flop[op->element_bytes == 2];
+    pace_cost_where where = {.device = device,
+                             .figure = figure,
+                             .flop_per_s = rate_of(device, op, figure),
+                             .product_share = pace_usual_compute,
+                             .memory_bytes_per_s = memory,
+                             .l2_bytes_per_s = l2,
+                             .depthwise_flop_per_s = depthwise * device->sm_count * device->boost_hz};
     *parts = (pace_cost_parts){0};
     if (!formula(parts, op, &where)) return NULL;
     hold_back(parts, held_back(device, op, where.flop_per_s), cost->figures.power_reaction_s);

@@ -1,5 +1,7 @@
 #include "cost/figures.h"
 
+#include "cost/formula.h"
+
 #include "base/yaml_member.h"
 
 #include <string.h>
@@ -144,6 +146,13 @@ static pace_status read_quantise(pace_cost_quantise *out, const pace_yaml *yaml)
     return read_figure(&out->memory, yaml, entry, "memory", 1);
 }
 
+static pace_status read_depthwise(double *out, const pace_yaml *yaml) {
+    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "depthwise");
+    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"depthwise\"");
+    PACE_TRY(read_figure(&out[0], yaml, entry, "clock_flop", 1e6));
+    return read_figure(&out[1], yaml, entry, "clock_flop_half", 1e6);
+}
+
 static pace_status read_block_scaled(double *out, const pace_yaml *yaml) {
     const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "block_scaled");
     if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"block_scaled\"");
@@ -160,6 +169,7 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
     if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
     if (status == PACE_OK) status = read_roofline(&figures, yaml);
     if (status == PACE_OK) status = read_quantise(&figures.quantise, yaml);
+    if (status == PACE_OK) status = read_depthwise(figures.depthwise_clock_flop, yaml);
     if (status == PACE_OK) status = read_block_scaled(&figures.block_scaled, yaml);
     return PACE_GIVE(out, figures, status, pace_cost_figures_free(&figures));
 }
@@ -194,6 +204,7 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
 double pace_cost_figures_load_of(const pace_cost_figures *figures, const pace_op *op, const pace_device *device) {
     bool product = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION || op->family == PACE_OP_CONVOLUTION;
     if (!product || device->is_cpu || !pace_cost_on_matrix_units(op, device)) return 1;
+    if (pace_convolution_depthwise(op, device)) return 1;
     PACE_ITEMS (const pace_cost_load, load, &figures->loads) {
         bool applies = load->precision < 0 || load->precision == (int)op->precision;
         if (applies && strncmp(device->name, load->device, strlen(load->device)) == 0) return load->factor;

@@ -57,7 +57,8 @@ typedef struct {
     double l2_over_memory;
     double power_reaction_s; /* after which the clock of a device held back by its power is half way down */
     pace_cost_quantise quantise;
-    double block_scaled; /* products whose operands are scaled block by block over such of one scale each */
+    double depthwise_clock_flop[2]; /* of convolutions with a channel a group: a clock and multiprocessor; [1] = half */
+    double block_scaled;            /* products whose operands are scaled block by block over such of one scale each */
 } pace_cost_figures;
 
 pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog) PACE_MUST_CHECK;

@@ -24,6 +24,7 @@ typedef struct {
     double
         memory_bytes_per_s; /* peak; where what the device sustains was measured, that of a usual device that does so */
     double l2_bytes_per_s;  /* of the catalogue, or derived from the memory's */
+    double depthwise_flop_per_s; /* that convolutions with a channel a group do at most; 0 = unknown */
 } pace_cost_where;
 
 /** Fills `parts` (zeroed before) in; false when the operation or the device lacks what the formula needs. */
@@ -43,6 +44,9 @@ bool pace_formula_transfer(pace_cost_parts *parts, const pace_op *op, const pace
  * precision, as by cuDNN from 2018 on. Its first kernels for Volta took either layout (DeepBench's rows of 2017, which
  * say none). */
 bool pace_device_copies_nchw(const pace_device *device);
+
+/** Whether each group of a convolution is one channel, and the device has kernels of their own for these. */
+bool pace_convolution_depthwise(const pace_op *op, const pace_device *device);
 
 /** How many times the arithmetic of a convolution a library for processors does, which fills up channels to whole
  * vectors; 1 on other devices, whose matrix units fill up less. */

@@ -137,12 +137,19 @@ static double winograd(const pace_op *op, const pace_cost_where *where, double d
 }
 
 /* Groups of one channel each have no product to tile: each output is a sum over its window on the vector units, and
- * tensors stream. Libraries run these as kernels of their own (conv_depthwise2d_forward_kernel and its like). */
+ * tensors stream. Libraries run these as kernels of their own (conv_depthwise2d_forward_kernel and its like), in which
+ * each multiplication waits for a value of its own. */
 static bool depthwise(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
-    double vector = pace_device_rate(where->device, PACE_FP32);
+    double vector = pace_device_rate(where->device, PACE_FP32), sustained = where->figure->compute * vector;
+    double own = where->depthwise_flop_per_s;
     if (!pace_formula_stream(parts, op, where) || !(vector > 0)) return false;
-    parts->compute_s = op->flop / (where->figure->compute * vector);
+    parts->compute_s = op->flop / (own > 0 && own < sustained ? own : sustained);
     return true;
+}
+
+bool pace_convolution_depthwise(const pace_op *op, const pace_device *device) {
+    double groups = op->size[GROUPS];
+    return op->family == PACE_OP_CONVOLUTION && !device->is_cpu && groups > 1 && groups == op->size[C];
 }
 
 /* Matrix units take this many bytes of channels at a time; libraries fill up what is less (NVIDIA, Convolutional Layers

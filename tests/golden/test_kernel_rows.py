@@ -219,15 +219,16 @@ def test_lower_triangles():
 
 
 def test_depthwise():
-    """One channel a group: little more than its bytes, and never more than the dense convolution's 32 times the work."""
+    """One channel a group: never more than the dense convolution's 32 times the work, and more than its bytes, for which each operation waits.
+    One of a TITAN Xp takes 1.02 ms (pytorch issue 18631), three times what its bytes do."""
     head = "device,op,pass,n,c,h,w,k,r,s,stride,pad,groups,dtype\n"
     size = "64,32,112,112,32,3,3,1,1"
     passes = ("forward", "backward_data", "backward_weight")
     rows = ask(head + "".join(f"P100,conv,{one},{size},{groups},fp32\n" for one in passes for groups in (32, 1)))
-    bytes_s = 2 * 4 * 64 * 32 * 112 * 112 / 0.55e12
     for apart, dense in zip(rows[::2], rows[1::2]):
-        expect(0.8 * bytes_s < float(apart["predicted"]) < 2 * bytes_s, "depthwise", apart, bytes_s)
         expect(float(apart["predicted"]) < float(dense["predicted"]), "depthwise", apart, dense)
+    row, = ask(head + "TITAN Xp,conv,forward,2,32,512,512,32,3,3,1,1,32,fp32\n")
+    expect(1.02e-3 / 1.6 < float(row["predicted"]) < 1.02e-3 * 1.6, "depthwise", row)
 
 
 def test_one_tile():
