@@ -32,7 +32,7 @@ double pace_cost_parts_s(const pace_cost_parts *parts) {
     if (parts->partly_hidden) return parts->fixed_s + hypot(hypot(longest, parts->memory_s), parts->chain_s);
     if (parts->memory_s > longest) longest = parts->memory_s;
     if (parts->l2_s > longest) longest = parts->l2_s;
-    return parts->fixed_s + parts->layout_s + longest;
+    return parts->fixed_s + parts->layout_s + hypot(longest, parts->chain_s);
 }
 
 const double pace_usual_compute = 0.87, pace_usual_memory = 0.86;

@@ -219,23 +219,37 @@ static double feed_s(const pace_op *op, const pace_cost_where *where, double c, 
     return values * op->element_bytes / (where->figure->memory * where->l2_bytes_per_s);
 }
 
+/* Kernels that sum over channels and the window leave that sum to one block of threads each (the names of cuDNN's say
+ * no other); those that sum over pixels, for gradients of filters, share it among many. With outputs for less than one
+ * round DeepBench's forward convolutions are 9, 0 and 30 % too fast so (V100 in half and single precision, P100), and
+ * 30, 13 and 35 % where sums are shared; the steps of a sum wait for each other as in plain products. */
+static bool implicit_product(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where, double groups,
+                             double m, double n, double c) {
+    bool cpu = where->device->is_cpu;
+    double window = op->size[R] * op->size[S], k = c * window;
+    tiling shared = pace_tiling_best, whole = cpu ? pace_tiling_best : pace_tiling_whole;
+    pace_pass pass = op->pass;
+    double sum = pass == PACE_PASS_BACKWARD_DATA ? n * window : pass == PACE_PASS_BACKWARD_WEIGHT ? m : k;
+    if (!cpu) parts->chain_s = chain_s(where->device, sum);
+    if (pass == PACE_PASS_BACKWARD_DATA) return product(parts, op, where, whole, groups, m, k, n);
+    if (pass == PACE_PASS_BACKWARD_WEIGHT) return product(parts, op, where, shared, groups, n, k, m);
+    return product(parts, op, where, pass == PACE_PASS_BACKWARD ? shared : whole, groups, m, n, k);
+}
+
 /* Output pixels x filters, over the window: the sizes follow from the work (2 m n k of each group). */
 bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const pace_cost_where *where) {
     double groups = op->size[GROUPS] > 0 ? op->size[GROUPS] : 1;
     double n = op->size[K] / groups, c = op->size[C] / groups, window = op->size[R] * op->size[S];
     double products = op->pass == PACE_PASS_BACKWARD ? 2 : 1;
-    if (groups > 1 && groups == op->size[C] && !where->device->is_cpu) return depthwise(parts, op, where);
+    if (pace_convolution_depthwise(op, where->device)) return depthwise(parts, op, where);
     if (!(n > 0) || !(c * window > 0)) return false;
     double m = op->flop / (2 * products * n * c * window * groups);
     if (!(m >= 1)) m = 1;
     bool matrix = !where->device->is_cpu && pace_cost_on_matrix_units(op, where->device) && op->element_bytes > 0;
     double work = c * n;
     fill_channels(&c, &n, op, where->device, matrix);
-    double more = c * n / work, k = c * window;
-    bool known = op->pass == PACE_PASS_BACKWARD_DATA     ? product(parts, op, where, pace_tiling_best, groups, m, k, n)
-                 : op->pass == PACE_PASS_BACKWARD_WEIGHT ? product(parts, op, where, pace_tiling_best, groups, n, k, m)
-                                                         : product(parts, op, where, pace_tiling_best, groups, m, n, k);
-    if (!known) return false;
+    double more = c * n / work;
+    if (!implicit_product(parts, op, where, groups, m, n, c)) return false;
     if (matrix && where->l2_bytes_per_s > 0) parts->l2_s = feed_s(op, where, c, n, more * op->flop);
     if (!where->device->is_cpu) more *= where->figure->compute / convolution_share(op, where, matrix);
     parts->compute_s = winograd(op, where, parts->compute_s * more);

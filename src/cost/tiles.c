@@ -37,10 +37,11 @@ typedef struct {
     unsigned count;
 } ways;
 
-/* In parts of at least `shortest_k` each: the times of a longer k are then never less. */
-static ways ways_of(double k, bool product) {
-    double most = k < shortest_k ? 1 : k < shortest_k * MOST_SPLITS ? k / shortest_k : MOST_SPLITS, last = 0;
+/* In at most `most` parts of at least `shortest_k` each: the times of a longer k are then never less. */
+static ways ways_of(double k, bool product, double most) {
+    double last = 0;
     ways out = {.count = 0};
+    most = k < shortest_k ? 1 : k < shortest_k * most ? k / shortest_k : most;
     for (double power = 1; out.count < SPLITS && last < most; out.count++, power *= 2) {
         out.parts[out.count] = last = power < most ? power : most;
         out.steps[out.count] = k / last + (product ? start_and_end : 0);
@@ -75,9 +76,9 @@ static void find_candidates(candidates *out, const ways *cut, double b, double m
 }
 
 /* The cost is worked out of those alone that rounding may tell from the least. */
-static pace_tiling best_of(double b, double m, double n, double k, double sm_count, bool product) {
+static pace_tiling best_of(double b, double m, double n, double k, double sm_count, bool product, double most) {
     static const double rounding = 1 + 16 * DBL_EPSILON;
-    const ways cut = ways_of(k, product);
+    const ways cut = ways_of(k, product, most);
     candidates found;
     if (!(sm_count >= 1)) sm_count = 1;
     find_candidates(&found, &cut, b, m, n, sm_count, product);
@@ -94,9 +95,13 @@ static pace_tiling best_of(double b, double m, double n, double k, double sm_cou
 }
 
 pace_tiling pace_tiling_best(double b, double m, double n, double k, double sm_count) {
-    return best_of(b, m, n, k, sm_count, false);
+    return best_of(b, m, n, k, sm_count, false, MOST_SPLITS);
 }
 
 pace_tiling pace_tiling_product(double b, double m, double n, double k, double sm_count) {
-    return best_of(b, m, n, k, sm_count, true);
+    return best_of(b, m, n, k, sm_count, true, MOST_SPLITS);
+}
+
+pace_tiling pace_tiling_whole(double b, double m, double n, double k, double sm_count) {
+    return best_of(b, m, n, k, sm_count, false, 1);
 }

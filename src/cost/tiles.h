@@ -19,5 +19,8 @@ typedef struct {
 /** The cheapest way to compute b products of m x n x k on sm_count multiprocessors. Sizes are at least 1. */
 pace_tiling pace_tiling_best(double b, double m, double n, double k, double sm_count);
 
+/** The same where k is not cut: one block of threads sums all of it. */
+pace_tiling pace_tiling_whole(double b, double m, double n, double k, double sm_count);
+
 /** The same for a plain product, with the start and end of each tile. */
 pace_tiling pace_tiling_product(double b, double m, double n, double k, double sm_count);
