@@ -124,6 +124,12 @@ TEST(test_spellings) {
         {"Quadro RTX 8000", "quadro-rtx-8000"},
         {"NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", "rtx-pro-6000-max-q"},
         {"NVIDIA GeForce RTX 5060", NULL}, /* another board than the RTX 5060 Ti */
+        {"NVIDIA GeForce RTX 2070 SUPER", "rtx-2070-super"},
+        {"Quadro RTX 5000", "quadro-rtx-5000"},
+        {"NVIDIA RTX 5000 Ada Generation", "rtx-5000-ada"},
+        {"Tesla V100S-PCIE-32GB", "v100s-pcie-32"},
+        {"TPU v4", "tpu-v4"},
+        {"NVIDIA GeForce RTX 3050 Ti", NULL},
         {"NVIDIA GeForce RTX 3070 Laptop GPU", NULL},
         {"NVIDIA GeForce RTX 3080 Ti", "rtx-3080-ti"},
     };
@@ -196,6 +202,10 @@ TEST(test_peaks_per_clock) {
         {"rtx-4070", PACE_FP16, 512},
         {"rtx-4070-ti", PACE_FP16, 512},
         {"rtx-4080-super", PACE_FP16, 512},
+        {"quadro-rtx-8000", PACE_FP16, 1024},
+        {"rtx-4000-ada", PACE_TF32, 512},
+        {"rtx-5070-ti", PACE_FP8, 1024},
+        {"v100s-pcie-32", PACE_FP16, 1024},
         {"rtx-a4000", PACE_FP16, 1024},
         {"a10", PACE_FP16, 1024},
         {"a10", PACE_INT8, 2048},
