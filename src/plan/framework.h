@@ -15,6 +15,7 @@ typedef struct {
     int execution, attention, precision, recompute, layout; /* as in pace_config; layout: of images in half precision */
     double launch_s, dispatch_s; /* of the host: per kernel or exchange, per layer of experts */
     double adapter_launch_s;     /* per kernel of an adapter */
+    double update_launches; /* it issues for each tensor of parameters behind backward; 0 where steps are lowered */
     double gradient_bytes, state_bytes, update_bytes;
     double overlap_gradients, overlap_pipeline, overlap_tensor, overlap_context,
         overlap_expert;                   /* shares that may hide */

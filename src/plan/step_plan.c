@@ -478,6 +478,15 @@ static void add_rest(pace_step_plan *plan, double part) {
     }
 }
 
+/* What a framework that is not lowered issues for each tensor, of `part` of them. */
+static void add_tensors(pace_step_plan *plan, double part) {
+    const pace_step_slots *slots = plan->slots;
+    double tensors = 0, each_s = plan->framework->update_launches * plan->framework->launch_s;
+    for (unsigned i = 0; i < slots->count; i++) tensors += slots->parts[i].part.turns * slots->parts[i].part.tensors;
+    plan->update_host_s += part * tensors * each_s;
+    plan->rest_host_s += part * tensors * each_s;
+}
+
 static void add_input(pace_step_plan *plan, const pace_step_place *place) {
     if (place->host) plan->queue = place->host->launch.queue;
     if (place->host && plan->config.execution == PACE_CUDA_GRAPH) plan->replay_s = place->host->launch.lag_ns / 1e9;
@@ -507,7 +516,8 @@ static pace_status add_update(pace_step_plan *plan, const pace_step_place *place
     if (config->zero_stage < 3 && plan->micro_batches > 1)
         plan->add_s = plan->framework->accumulates * (pace_config_parameter_bytes(config) + 2 * gradient_bytes(plan)) /
                       rate * (1 - 1 / plan->micro_batches);
-    if (pace_framework_is_lowered(plan->framework) && all > 0) add_rest(plan, (held.dense + held.expert) / all);
+    double part = all > 0 ? (held.dense + held.expert) / all : 0;
+    if (part > 0) (pace_framework_is_lowered(plan->framework) ? add_rest : add_tensors)(plan, part);
     return PACE_OK;
 }
 

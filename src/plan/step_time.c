@@ -218,6 +218,8 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
     if (is_lowered(plan)) {
         t.compute_s += plan->rest_s + f->stream * plan->unpacked_s;
         t.host_s = host_late_s(plan, f, &t, &clocks, device_s, host_s);
+    } else if (framework->update_launches > 0) {
+        t.host_s += pace_most(0, f->launch * plan->update_host_s - t.update_s); /* begun when backward has ended */
     }
     add_turns(&t, plan);
     t.other_s = f->step * framework->step_s;

@@ -84,8 +84,26 @@ def inference():
         expect(abs(512 / float(row["predicted"]) / rate - 1) < 0.15, model, row["predicted"], rate)
 
 
+def few_images():
+    """A few images keep the device less busy than their host: images a second of MXNet 1.2 (its docs/faq/perf.md, 054aeee) and of DeepLearningExamples
+    (TensorFlow 20.06, MXNet 20.12). A step of MXNet's that trains issues each tensor's update when backward has ended."""
+    head = "model,device,micro_batch,precision,framework,optimizer,input,mode"
+    rates = {("V100-16GB-SXM2", "fp32", "MXNet", "training"): {1: 34.54, 2: 65.01, 4: 113.49, 8: 174.81},
+             ("V100-16GB-SXM2", "fp32", "MXNet", "inference"): {1: 162.15, 4: 479.14},
+             ("A100-40GB-SXM", "amp", "TensorFlow", "inference"): {1: 223.35, 2: 435.51, 4: 882},
+             ("A100-40GB-SXM", "amp", "TensorFlow XLA", "inference"): {1: 174.68, 2: 323.9, 4: 639.75},
+             ("A100-80GB-SXM", "amp", "MXNet", "inference"): {1: 463, 2: 880, 4: 1668}}
+    for (device, precision, framework, mode), of in rates.items():
+        for batch, rate in of.items():
+            row = ask(("resnet50", device, str(batch), precision, framework, "momentum", "synthetic", mode), head=head)[0]
+            expect(1 / 1.35 < batch / float(row["predicted"]) / rate < 1.35, framework, mode, batch, row["predicted"], rate)
+    rows = [ask(("resnet50", device, "1", "amp", "MXNet", "momentum", "synthetic", "inference"), head=head)[0] for device in ("A100-40GB-SXM", "V100-16GB-SXM2")]
+    expect(float(rows[0]["predicted"]) < 0.5 * float(rows[1]["predicted"]), "Ampere has a newer MXNet", rows)
+
+
 layouts()
 records()
+few_images()
 inference()
 sizes()
 frameworks()
