@@ -99,6 +99,8 @@ def few_images():
             expect(1 / 1.35 < batch / float(row["predicted"]) / rate < 1.35, framework, mode, batch, row["predicted"], rate)
     rows = [ask(("resnet50", device, "1", "amp", "MXNet", "momentum", "synthetic", "inference"), head=head)[0] for device in ("A100-40GB-SXM", "V100-16GB-SXM2")]
     expect(float(rows[0]["predicted"]) < 0.5 * float(rows[1]["predicted"]), "Ampere has a newer MXNet", rows)
+    newer = ask(("resnet50", "V100-16GB-SXM2", "1", "amp", "MXNet 1.6", "momentum", "synthetic", "inference"), head=head)[0]
+    expect(1 / 1.35 < 286 * float(newer["predicted"]) < 1.35, "a release that is named (MXNet 20.12 on V100)", newer)
 
 
 layouts()
