@@ -169,7 +169,8 @@ static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_dev
 static double stretch(const pace_cost *cost, const pace_device *device, const pace_op *op) {
     double load = pace_cost_figures_load_of(&cost->figures, op, device);
     pace_cost_parts parts;
-    if (load == 1 && !(device->sustained_hz > 0)) return 1;
+    bool waits = pace_convolution_depthwise(op, device); /* for values, whatever the clock's power */
+    if (waits || (load == 1 && !(device->sustained_hz > 0))) return 1;
     if (!formula_parts(&parts, cost, device, op)) return 1;
     double alone_s = pace_cost_parts_s(&parts);
     parts.compute_s *= load * parts.held_more;

@@ -1,7 +1,5 @@
 #include "cost/figures.h"
 
-#include "cost/formula.h"
-
 #include "base/yaml_member.h"
 
 #include <string.h>
@@ -204,7 +202,6 @@ const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, c
 double pace_cost_figures_load_of(const pace_cost_figures *figures, const pace_op *op, const pace_device *device) {
     bool product = op->family == PACE_OP_GEMM || op->family == PACE_OP_ATTENTION || op->family == PACE_OP_CONVOLUTION;
     if (!product || device->is_cpu || !pace_cost_on_matrix_units(op, device)) return 1;
-    if (pace_convolution_depthwise(op, device)) return 1;
     PACE_ITEMS (const pace_cost_load, load, &figures->loads) {
         bool applies = load->precision < 0 || load->precision == (int)op->precision;
         if (applies && strncmp(device->name, load->device, strlen(load->device)) == 0) return load->factor;
