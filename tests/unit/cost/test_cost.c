@@ -164,7 +164,8 @@ TEST(test_convolutions_on_v100) {
     }
 }
 
-/* DeepBench on V100, us: one block of threads sums a window, so that layers of few outputs leave multiprocessors idle. */
+/* DeepBench on V100, us: one block of threads sums a window, so that layers of few outputs leave multiprocessors
+ * idle. */
 TEST(test_small_convolutions_on_v100) {
     static const struct {
         double size, c, n, k, us;
