@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-static const char *const known[] = {"family",           "device",          "kind",       "pass",      "vendor",
-                                    "below_generation", "from_generation", "matrix",     "precision", "own",
-                                    "compute",          "strided",         "memory",     "fixed_s",   "scores",
-                                    "clock_flop",       "spread",          "confidence", "source"};
+static const char *const known[] = {"family",           "device",          "kind",   "pass",       "vendor",
+                                    "below_generation", "from_generation", "matrix", "precision",  "own",
+                                    "compute",          "strided",         "pixel",  "memory",     "fixed_s",
+                                    "scores",           "clock_flop",      "spread", "confidence", "source"};
 
 static pace_status refuse_unknown(const pace_yaml *yaml, const pace_yaml_node *entry) {
     PACE_YAML_EACH (one, entry) {
@@ -77,6 +77,8 @@ static pace_status read_row(pace_cost_figure *row, const pace_yaml *yaml, const 
     PACE_TRY(read_where(row, yaml, entry));
     PACE_TRY(read_figure(&row->compute, yaml, entry, "compute", 1));
     row->strided = row->compute;
+    row->pixel = row->compute;
+    if (pace_yaml_get(entry, "pixel")) PACE_TRY(read_figure(&row->pixel, yaml, entry, "pixel", 1));
     if (pace_yaml_get(entry, "strided")) PACE_TRY(read_figure(&row->strided, yaml, entry, "strided", 1));
     if (pace_yaml_get(entry, "scores")) PACE_TRY(read_figure(&row->scores, yaml, entry, "scores", 10));
     if (pace_yaml_get(entry, "clock_flop")) PACE_TRY(read_figure(&row->clock_flop, yaml, entry, "clock_flop", 1e6));

@@ -17,6 +17,7 @@ typedef struct {
     int precision;        /* -1 = any */
     double compute, memory; /* shares of the peaks, above 0, at most 1 */
     double strided;         /* in the place of compute where filters move by more than one pixel */
+    double pixel;           /* and where they are one pixel; strided ones in proportion */
     double scores; /* attention: clocks of a multiprocessor for each score's exponential that products do not hide */
     double clock_flop; /* most that a multiprocessor does a clock by a kernel's instructions; 0 = as the device */
     double fixed_s;    /* of a kernel that does nothing */

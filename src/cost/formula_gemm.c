@@ -203,7 +203,10 @@ static bool changes_layout(const pace_op *op, const pace_device *device) {
 static double convolution_share(const pace_op *op, const pace_cost_where *where, bool matrix) {
     bool last = strcmp(op->kind, "nhwc") == 0;
     bool strided = (!matrix || !last) && (op->size[STRIDE_H] > 1 || op->size[STRIDE_W] > 1);
-    double share = strided ? where->figure->strided : where->figure->compute, product = where->product_share;
+    bool pixel = op->size[R] == 1 && op->size[S] == 1;
+    const pace_cost_figure *figure = where->figure;
+    double share = strided ? figure->strided : figure->compute, product = where->product_share;
+    if (pixel) share *= figure->pixel / figure->compute;
     double units = pace_device_unit_rate(where->device, op->precision);
     if (!matrix || !(units > where->flop_per_s) || !(product > share)) return share;
     return 1 / (1 / product + (1 / share - 1 / product) * where->flop_per_s / units);

@@ -189,6 +189,30 @@ TEST(test_small_convolutions_on_v100) {
     }
 }
 
+/* Filters of one pixel are plain products in single precision: DeepBench on V100, us, within a sixth. */
+TEST(test_convolutions_of_one_pixel) {
+    static const struct {
+        double size, c, n, k, us;
+    } cases[] = {{56, 256, 16, 64, 136},
+                 {28, 128, 16, 512, 136},
+                 {28, 512, 16, 128, 144},
+                 {14, 256, 16, 1024, 135},
+                 {14, 1024, 16, 256, 186}};
+    const pace_device *device = pace_device_find(&catalog, "v100-sxm2-16", 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pace_op op = {.family = PACE_OP_CONVOLUTION,
+                      .precision = PACE_FP32,
+                      .element_bytes = 4,
+                      .size = {cases[i].n, cases[i].c, cases[i].size, cases[i].size, cases[i].k, 1, 1, 1, 1, 0, 0, 1,
+                               1}};
+        pace_estimate time;
+        assert_true(pace_op_complete(&op));
+        assert_int_equal(pace_cost_op(&time, cost, device, &op), PACE_OK);
+        if (fabs(1e6 * time.median / cases[i].us - 1) > 0.17)
+            fail_msg("case %zu: %.1f us, measured %.1f", i, 1e6 * time.median, cases[i].us);
+    }
+}
+
 /* Depthwise convolutions of EfficientNet-B4 trained in single precision reach 3.4 and 3.2 % of the vector peak, on V100
  * and on A100 (DeepLearningExamples, steps less the other kernels), whose memory is 1.7 times as fast. */
 TEST(test_depthwise_convolutions_wait_for_values) {
