@@ -61,7 +61,7 @@ typedef struct {
     double matrix, attention, stream, inside, between, launch, step, rest;
 } pace_step_spreads;
 
-enum { PACE_FRAMEWORKS_MOST = 24 };
+enum { PACE_FRAMEWORKS_MOST = 32 };
 
 /* Attention kernels that are not made for a device: their time over the formula's. */
 typedef struct {
