@@ -472,7 +472,7 @@ def modes():
     exchange = ("--kind", "exchange", "--on", "dgx-1-v100")
     for words, part in (
         ((*job, "--set", "dp=2"), "--set"), ((*job, "--workers", "8"), "--workers"), ((*job, "--bytes", "1M"), "--bytes"),
-        ((*rows_, "--set", "dp=2"), "--set"), ((*rows_, "--one-worker", "3"), "--one-worker"),
+        ((*rows_, "--one-worker", "3"), "--one-worker"),
         ((*scaling, "--bytes", "1M"), "--bytes"), ((*scaling, "--overlap", "none"), "--overlap"),
         ((*exchange, "--set", "dp=2"), "--set"), ((*exchange, "--batch", "2"), "--batch"),
         (("resnet50", "--on", "a100-40-sxm", "--strong"), "--strong"),

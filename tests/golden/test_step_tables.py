@@ -473,8 +473,8 @@ def test_times_without_a_unit():
 
 
 def test_nodes_of_kin():
-    """MI325X and MI350X modules never sit on a bus: their nodes are those of the generation's (catalog/system_names.yaml)."""
-    for device, node in (("MI325X", "mi300x-node"), ("MI350X", "mi355x-node")):
+    """MI325X modules never sit on a bus: their node is that of the generation's (catalog/system_names.yaml)."""
+    for device, node in (("MI325X", "mi300x-node"),):
         status = one("device,n_gpu,model,framework,micro_batch,precision", f"{device},8,llama3-8b,fsdp,1,bf16")["status"]
         assert node in status and "PCIe" not in status, status
 

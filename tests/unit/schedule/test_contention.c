@@ -147,14 +147,14 @@ TEST(jobs_share_what_leads_up) {
     strcat(strcat(on, nodes_of_one), " net=fat-tree:2:2:1");
     double S = 64e6, n = 8, rate = 0.8e9;
     double one = ask(nodes_of_one, (pace_simulation_question){.ranks = 8}, "ring", S).time_s;
-    assert_near(one, 8e-6 + 2 * (n - 1) * (1e-6 + S / n / rate));
+    assert_near(one, 5e-6 + 2 * (n - 1) * (1e-6 + S / n / rate));
     pace_simulation_answer two = ask(on, (pace_simulation_question){.jobs = 2}, "ring", S);
-    assert_near(two.time_s, 8e-6 + 2 * (n - 1) * (1e-6 + 2 * hop_s + S / n / (rate / 2))); /* two switches more */
+    assert_near(two.time_s, 5e-6 + 2 * (n - 1) * (1e-6 + 2 * hop_s + S / n / (rate / 2))); /* two switches more */
     assert_non_null(strstr(two.bottleneck, "leaf"));
     /* one job alone on all nodes: one flow leaves each leaf, at full rate */
     double all = ask(on, (pace_simulation_question){0}, "ring", S).time_s;
-    assert_true(all > 8e-6 + 2 * 15 * (1e-6 + S / 16 / rate));
-    assert_true(all < 8e-6 + 2 * 15 * (1e-6 + S / 16 / rate + 2 * hop_s));
+    assert_true(all > 5e-6 + 2 * 15 * (1e-6 + S / 16 / rate));
+    assert_true(all < 5e-6 + 2 * 15 * (1e-6 + S / 16 / rate + 2 * hop_s));
 }
 
 /* A straggler's links at half their rate: a ring is as fast as its slowest link. */
@@ -163,7 +163,7 @@ TEST(a_straggler_slows_the_ring_to_its_link) {
     for (int i = 0; i < 16; i++) slowness[i] = i == 5 ? 2 : 1;
     double slow = ask(nodes_of_one, (pace_simulation_question){.slowness = slowness}, "ring", S).time_s;
     double step = S / 16 / (rate / 2);
-    assert_true(slow >= 8e-6 + 2 * 15 * step && slow <= 8e-6 + 2 * 15 * (step + 1e-6) + 1e-9);
+    assert_true(slow >= 5e-6 + 2 * 15 * step && slow <= 8e-6 + 2 * 15 * (step + 1e-6) + 1e-9);
 }
 
 /* A torus of 4 x 4 nodes: every node's NICs are divided among four directions. All-gather by a ring through ranks 0, 1,
@@ -174,7 +174,7 @@ TEST(a_torus_carries_a_ring_at_a_quarter) {
     double S = 16e6, rate = 0.8e9 / 4;
     double found = ask(on, (pace_simulation_question){.collective = PACE_ALLGATHER}, "ring", S).time_s;
     /* the longest way of 15 steps goes on a row four times, over one node more */
-    assert_near(found, 8e-6 + 15 * (1e-6 + S / 16 / rate) + 4 * 40e-9);
+    assert_near(found, 5e-6 + 15 * (1e-6 + S / 16 / rate) + 4 * 40e-9);
 }
 
 /* A dragonfly of 2 nodes a router, 2 routers a group: 4 groups. Every node of group g to that of group g + 1: four
