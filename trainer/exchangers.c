@@ -9,15 +9,17 @@
 static const struct {
     const char *file, *package;
     const char *options; /* that only some approaches have, between blanks */
+    const char
+        *reduction; /* of its all-reduces, as catalog/approaches.yaml has it; "" = its library chooses, NULL = none */
 } known[] = {
-    {"paceline-train-mpi.so", "libopenmpi-dev", ""},
-    {"paceline-train-mpi.so", "libopenmpi-dev", " fusion "},
-    {"paceline-train-mpi.so", "libopenmpi-dev", ""},
-    {"paceline-train-collective.so", "libopenmpi-dev", " fusion "},
-    {"paceline-train-collective.so", "libopenmpi-dev", " fusion "},
-    {"paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
-    {"paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port "},
-    {"paceline-train-ucx.so", "libucx-dev", " asynchronous servers port "},
+    {"paceline-train-mpi.so", "libopenmpi-dev", "", "ring"},
+    {"paceline-train-mpi.so", "libopenmpi-dev", " fusion ", ""},
+    {"paceline-train-mpi.so", "libopenmpi-dev", "", NULL},
+    {"paceline-train-collective.so", "libopenmpi-dev", " fusion ", ""},
+    {"paceline-train-collective.so", "libopenmpi-dev", " fusion ", NULL},
+    {"paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port ", NULL},
+    {"paceline-train-grpc.so", "libgrpc-dev", " asynchronous servers port ", NULL},
+    {"paceline-train-ucx.so", "libucx-dev", " asynchronous servers port ", NULL},
 };
 
 enum { KNOWN = PACE_COUNT(known) };
@@ -27,6 +29,11 @@ const char *pace_exchange_name(size_t i) { return pace_option_word(NULL, "valida
 static pace_status find(size_t *at, const char *approach) {
     PACE_TRY(pace_option_word_find(at, "train", "approach", approach));
     return *at < KNOWN ? PACE_OK : pace_fail(PACE_E_USAGE, "approach: %s exchanges no whole gradients", approach);
+}
+
+const char *pace_exchange_reduction(const char *approach) {
+    size_t at;
+    return find(&at, approach) == PACE_OK ? known[at].reduction : NULL;
 }
 
 static bool lists(const char *options, const char *option) {

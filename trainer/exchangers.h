@@ -24,6 +24,9 @@ pace_status pace_exchange_finish(pace_exchange *exchange) PACE_MUST_CHECK;
 pace_status pace_exchange_check(const char *approach, const pace_question *question) PACE_MUST_CHECK;
 /** Approaches that can be carried out, were their libraries here: the i-th; NULL behind the last. Static. */
 const char *pace_exchange_name(size_t i);
+/** The algorithm of the all-reduces that an approach exchanges all gradients by, "" where its library chooses; NULL
+ * where it exchanges otherwise. */
+const char *pace_exchange_reduction(const char *approach);
 /** Whether fresh weights come with finish(). */
 bool pace_exchange_updates(const pace_exchange *exchange);
 /** Since it was opened. */

@@ -125,8 +125,7 @@ pace_status pace_live_write_curve(char rows[PACE_LIVE_PATH], char fit[PACE_LIVE_
         size_t used = strlen(text);
         if (isnan(time_s[i])) continue; /* it could not be trained */
         pace_snprintf(text + used, sizeof text - used, "allreduce,%.0f,%d,%d,%s,%.6g\n", pace_live_probe_bytes(i),
-                      road->ranks, road->link ? road->ranks : 1, road->algorithm ? road->algorithm : "",
-                      1e6 * time_s[i]);
+                      road->ranks, road->link ? road->ranks : 1, road->algorithm, 1e6 * time_s[i]);
     }
     return write_text(rows, "%s", text);
 }

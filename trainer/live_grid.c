@@ -1,9 +1,7 @@
 #include "live_grid.h"
 
-#include "ask/context.h"
 #include "base/decimal.h"
-#include "exchange/algorithms.h"
-#include "exchange/approaches.h"
+#include "exchangers.h"
 #include "here.h"
 #include "hosts.h"
 #include "live_road.h"
@@ -46,20 +44,6 @@ static const char *item_or(const pace_question *q, const char *field, size_t i, 
 
 /* --- the grid ----------------------------------------------------------------------------------------------------- */
 
-/* All-reduces are told size by size; what other approaches exchange by, with a rate. Another framework's are buckets of
- * its own. */
-static pace_status find_curved(pace_live_road *road, const pace_live *l) {
-    pace_approaches known;
-    if (l->runner) return PACE_OK;
-    PACE_TRY(pace_approaches_load(&known, l->context->catalog));
-    const pace_approach *approach = pace_approach_find(&known, road->approach);
-    road->curved = approach && approach->family == PACE_APPROACH_ALLREDUCE;
-    int algorithm = road->curved ? pace_approach_algorithm(approach) : PACE_ANY;
-    if (algorithm != PACE_ANY) road->algorithm = pace_exchange_algorithms[algorithm].name;
-    pace_approaches_free(&known);
-    return PACE_OK;
-}
-
 /* One link is probed, and where there are others what hosts take whatever the link. */
 static pace_status add_road(pace_live *l, const pace_live_step *step) {
     pace_live_road road = {.approach = step->approach, .link = step->link, .ranks = step->ranks};
@@ -67,7 +51,9 @@ static pace_status add_road(pace_live *l, const pace_live_step *step) {
     const pace_live_road *known = pace_live_road_of(l, step);
     if (known && (!step->link || strcmp(known->link, step->link) == 0 || pace_live_road_bare(l, known))) return PACE_OK;
     if (known) road.bare = true, road.link = pace_live_bare_link;
-    PACE_TRY(find_curved(&road, l));
+    if (!l->runner)
+        road.algorithm = pace_exchange_reduction(step->approach); /* another framework has buckets of its own */
+    road.curved = road.algorithm != NULL;
     return PACE_PUSH(&l->roads, road);
 }
 

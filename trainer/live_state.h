@@ -27,7 +27,7 @@ typedef struct {
     int ranks;
     bool bare;             /* hosts whose link delays nothing: what their own software takes */
     bool curved;           /* it exchanges by all-reduces: their time by size is told, by an algorithm of this name */
-    const char *algorithm; /* NULL = its library chooses */
+    const char *algorithm; /* "" = its library chooses */
     double probe_s[PACE_LIVE_PROBES][PACE_LIVE_RUNS]; /* exposed exchange of the probes; of all sizes where curved */
     double slowed[PACE_LIVE_RUNS];  /* how many times as long the third's forward takes beside the other ranks */
     double stretch[PACE_LIVE_RUNS]; /* how many times as long its backward takes, beside the exchange too */
