@@ -42,7 +42,8 @@ TEST(test_other_thread) {
     pace_status status = PACE_OK;
     pace_rows_options options = {.context = test_context(), .kind = "kernel"};
     uint64_t before = atomic_load(&refused);
-    for (int i = 0; i < 20 && status == PACE_OK; i++) {
+    /* On a busy machine the other thread may not have its turn within twenty. */
+    for (int i = 0; (i < 20 || atomic_load(&refused) == before) && status == PACE_OK; i++) {
         pace_report *report = NULL;
         status = pace_predict_rows(&report, path, &options);
         if (status == PACE_OK) pace_report_free(report);
