@@ -1,9 +1,8 @@
 #include "ask/rows/filled_table.h"
 
 #include "ask/rows/column_finder.h"
-#include "ask/rows/columns.h"
-#include "base/print.h"
-#include "base/yaml_member.h"
+#include "base/text.h"
+#include "machine/catalog.h"
 
 #include <string.h>
 
@@ -14,6 +13,7 @@ typedef struct {
     char name[NAME];
     const char *value;
     int column;
+    size_t cells; /* that have the value */
 } filling;
 
 typedef struct {
@@ -64,9 +64,10 @@ static pace_status read_words(fillings *out, const pace_yaml_node *section, cons
     return PACE_OK;
 }
 
-static const char *value_of(const fillings *f, size_t column) {
+/* What an empty cell of a column of the table has. */
+static const char *value_of(fillings *f, size_t column) {
     for (size_t i = 0; i < f->count; i++)
-        if (f->items[i].column == (int)column) return f->items[i].value;
+        if (f->items[i].column == (int)column) return f->items[i].cells++, f->items[i].value;
     return "";
 }
 
@@ -78,7 +79,7 @@ static pace_status put_header(pace_text *out, const fillings *f) {
     return PACE_OK;
 }
 
-static pace_status put_row(pace_text *out, const fillings *f, size_t row) {
+static pace_status put_row(pace_text *out, fillings *f, size_t row) {
     for (size_t c = 0; c < f->csv->columns; c++) {
         const char *cell = pace_csv_cell(f->csv, row, c);
         PACE_TRY(pace_csv_put_cell(out, *cell ? cell : value_of(f, c)));
@@ -89,9 +90,13 @@ static pace_status put_row(pace_text *out, const fillings *f, size_t row) {
     return PACE_OK;
 }
 
-static pace_status fill(pace_text *out, const fillings *f) {
+static pace_status fill(pace_text *out, fillings *f) {
     PACE_TRY(put_header(out, f));
     for (size_t row = 0; row < f->csv->rows; row++) PACE_TRY(put_row(out, f, row));
+    for (size_t i = 0; i < f->count && f->csv->rows > 0; i++)
+        if (f->items[i].column >= 0 && f->items[i].cells == 0)
+            return pace_fail(PACE_E_USAGE, "set: %s has no effect: each row says its own in the column \"%.60s\"",
+                             f->items[i].name, pace_csv_name(f->csv, (size_t)f->items[i].column));
     return PACE_OK;
 }
 
