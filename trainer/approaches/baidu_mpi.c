@@ -27,12 +27,13 @@ static pace_result hop(pace_lane *lane, const pace_train_tensor *t, int sends, i
     size_t out = pace_part_from(t->elements, sends, ranks), in = pace_part_from(t->elements, receives, ranks);
     int out_count = (int)(pace_part_from(t->elements, sends + 1, ranks) - out);
     int in_count = (int)(pace_part_from(t->elements, receives + 1, ranks) - in);
-    MPI_Request arriving;
+    MPI_Request moving[2];
     float *to = sums ? own->room : t->gradient + in;
     PACE_MPI_TRY(lane, t->name,
-                 MPI_Irecv(to, in_count, MPI_FLOAT, (rank + ranks - 1) % ranks, 0, own->comm, &arriving));
-    PACE_MPI_TRY(lane, t->name, MPI_Send(t->gradient + out, out_count, MPI_FLOAT, (rank + 1) % ranks, 0, own->comm));
-    PACE_MPI_TRY(lane, t->name, MPI_Wait(&arriving, MPI_STATUS_IGNORE));
+                 MPI_Irecv(to, in_count, MPI_FLOAT, (rank + ranks - 1) % ranks, 0, own->comm, &moving[0]));
+    PACE_MPI_TRY(lane, t->name,
+                 MPI_Isend(t->gradient + out, out_count, MPI_FLOAT, (rank + 1) % ranks, 0, own->comm, &moving[1]));
+    PACE_LANE_TRY(pace_mpi_await(lane, t->name, moving, 2));
     if (sums) pace_add(t->gradient + in, own->room, (size_t)in_count);
     lane->counts.exchanges++;
     lane->counts.sent_bytes += 4 * (uint64_t)out_count;

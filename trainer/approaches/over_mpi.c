@@ -3,6 +3,7 @@
 #include "base/print.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <string.h>
 
 pace_result pace_mpi_failed(pace_lane *lane, int error, const char *what) {
@@ -58,6 +59,16 @@ pace_result pace_mpi_open(MPI_Comm *out, pace_lane *lane) {
 void pace_mpi_close(MPI_Comm *comm, bool failed) {
     if (*comm != MPI_COMM_NULL && !failed) MPI_Comm_free(comm);
     *comm = MPI_COMM_NULL;
+}
+
+pace_result pace_mpi_await(pace_lane *lane, const char *what, MPI_Request *requests, int count) {
+    int done = 0;
+    PACE_MPI_TRY(lane, what, MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
+    while (!done) {
+        sched_yield();
+        PACE_MPI_TRY(lane, what, MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
+    }
+    return PACE_EXCHANGER_OK;
 }
 
 pace_result pace_mpi_share_weights(pace_lane *lane, MPI_Comm comm) {
