@@ -46,6 +46,18 @@ static double share_of(const pace_training_done *t, const char *name) {
     return part ? part->share : 0;
 }
 
+/* Medians of parts add up to that of steps where all steps are alike. */
+static void put_rest(pace_node *root, const pace_training_done *t) {
+    static const double worth_a_word = 0.03;
+    double all = 0;
+    for (size_t i = 0; i < t->part_count; i++) all += t->parts[i].share;
+    if (fabs(1 - all) < worth_a_word) return;
+    pace_node_sentence(
+        root, false,
+        "These are %.0f %% of a step: medians of parts do not add up to the median of steps that differ%s.", 100 * all,
+        t->ranks > 1 ? ", and a step is the slowest rank's, its parts rank 0's" : "");
+}
+
 static void put_sentences(pace_node *root, const pace_training_done *t) {
     pace_node_sentence(root, true, "%s: %.1f samples/s (%.1f to %.1f), a step of %.3f ms on %d rank%s of %d thread%s",
                        t->model, t->samples_per_s, t->samples_per_s_low, t->samples_per_s_high, 1e3 * t->step_s,
@@ -68,6 +80,7 @@ static void put_sentences(pace_node *root, const pace_training_done *t) {
     if (t->transport && *t->transport)
         pace_node_sentence(root, false, "A rank sent %s in a step, by %s.",
                            pace_show_bytes((double)t->exchanged_bytes / (double)t->steps).text, t->transport);
+    put_rest(root, t);
 }
 
 static void put_settings(pace_node *root, const pace_training_done *t) {
