@@ -85,17 +85,18 @@ static pace_status divide(pace_model_parts *out, const pace_model *model, const 
     return PACE_PUSH(&out->order, (uint32_t)0);
 }
 
-/* Of the kind that is repeated most, between whose turns most stages are cut. */
+/* Of all places where a pipeline may be cut, in the mean: networks of images get narrower. */
 static pace_status find_boundary(pace_model_parts *out, const pace_model *model, const pace_config *config) {
-    double most = 0;
+    double sequence = pace_model_sequence(model, config) / config->cp, sum = 0;
+    size_t places = out->order.count > 1 ? out->order.count - 1 : out->order.count;
     int *bytes = pace_alloc(model->layers.count + 1, sizeof *bytes);
     if (!bytes) return PACE_E_MEMORY;
     pace_model_element_bytes(bytes, model, config);
-    PACE_ITEMS (const pace_model_part, part, &out->parts) {
-        if (part->place != PACE_PART_LAYER || part->turns < most) continue;
-        most = part->turns;
-        out->boundary_bytes = model->layers.items[part->last].shape.channels * bytes[part->last];
+    for (size_t i = 0; i < places; i++) {
+        uint32_t last = out->parts.items[out->order.items[i]].last;
+        sum += pace_shape_elements(&model->layers.items[last].shape, sequence) * bytes[last];
     }
+    if (places > 0) out->boundary_bytes = sum / (double)places;
     pace_free(bytes);
     return PACE_OK;
 }

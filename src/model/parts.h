@@ -27,7 +27,7 @@ typedef struct {
     PACE_VEC(pace_model_part) parts; /* head, layers by first appearance, tail */
     PACE_VEC(uint32_t) order;        /* of all repeated turns: which part each is */
     double layers;                   /* turns of all repeated parts */
-    double boundary_bytes;           /* of a token's activations between repeated layers */
+    double boundary_bytes;           /* of a sample's activations between repeated layers, in the mean */
 } pace_model_parts;
 
 /** Divides a model. One that repeats nothing is one layer, which a pipeline cannot cut. */

@@ -533,8 +533,8 @@ pace_status pace_step_slots_size(pace_step_slots *out, const pace_model *model, 
     slots.layers = parts.layers;
     if (parts.order.count <= PACE_SLOT_TURNS) slots.turns = (unsigned)parts.order.count;
     for (unsigned i = 0; i < slots.turns; i++) slots.turn[i] = (unsigned char)parts.order.items[i];
-    double tokens = config->micro_batch * pace_model_sequence(model, config) / config->cp;
-    slots.boundary_bytes = tokens * parts.boundary_bytes / (config->sequence_parallel > 0 ? config->tp : 1);
+    slots.boundary_bytes =
+        config->micro_batch * parts.boundary_bytes / (config->sequence_parallel > 0 ? config->tp : 1);
     slots.tied_parameters = tied_elements(model, config);
     slots.states = states_of(config);
     slots.reads_loss = pace_model_reads_loss(model, config);
