@@ -8,7 +8,7 @@ typedef pace_stage_lanes lanes;
 static double exchange(lanes *l, double seconds, double call_s) {
     if (!(seconds > 0)) return 0;
     l->host_s += call_s;
-    l->exchange_s = fmax(fmax(l->exchange_s, l->compute_s), l->host_s) + seconds;
+    l->exchange_s = fmax(fmax(l->exchange_s, l->compute_s - l->copying_s), l->host_s) + seconds;
     return l->exchange_s;
 }
 
@@ -16,7 +16,7 @@ static void compute(lanes *l, pace_clocks work, double ready_s) {
     double begun_s = l->host_s;
     l->host_s += work.host_s;
     l->compute_s = fmax(fmax(fmax(l->compute_s, ready_s), l->await_s) + work.device_s, begun_s + work.idle_s);
-    l->await_s = l->idle_s = 0;
+    l->await_s = l->idle_s = l->copying_s = 0;
 }
 
 /* Which of a pass's blocks comes as the i-th. */
@@ -34,9 +34,8 @@ static size_t next_that_moves(const pace_gathered_chunk *chunk, size_t i, bool b
     return i;
 }
 
-static void copy(lanes *l, const pace_gathered_chunk *chunk, size_t i, bool back) {
-    double begun_s = fmax(l->compute_s - l->idle_s, back ? l->host_s : 0);
-    l->copy_s[back] = fmax(l->copy_s[back], begun_s) + chunk->blocks[i]->moved_s[back];
+static void copy(lanes *l, const pace_gathered_chunk *chunk, size_t i, bool back, double from_s) {
+    l->copy_s[back] = fmax(l->copy_s[back], from_s) + chunk->blocks[i]->moved_s[back];
     l->copied_s = l->copy_s[back];
 }
 
@@ -45,22 +44,31 @@ static void copy_out(lanes *l, const pace_gathered_chunk *chunk, size_t i) {
     if (!moves(chunk, i)) return;
     l->await_s = l->copied_s;
     l->copied_s = 0;
-    if (next_that_moves(chunk, i, false) < chunk->count) copy(l, chunk, i, false);
+    if (next_that_moves(chunk, i, false) < chunk->count) copy(l, chunk, i, false, l->compute_s - l->idle_s);
+}
+
+/* From when on a layer's copy goes on the device: while the stage waits for what its pass needs, or behind what unpacks
+ * the layer's parameters, which waits for that and for them. */
+static double copied_from_s(const lanes *l, const pace_gathered_block *block, double ready_s) {
+    bool unpacks = block->unpacks_s > 0;
+    return fmax(l->host_s,
+                unpacks ? fmax(l->compute_s - l->copying_s, ready_s) + block->unpacks_s : l->compute_s - l->idle_s);
 }
 
 /* Before a layer those of the next one come. */
-static void copy_in(lanes *l, const pace_gathered_chunk *chunk, size_t i) {
+static void copy_in(lanes *l, const pace_gathered_chunk *chunk, size_t i, double ready_s) {
     if (!moves(chunk, i)) return;
     size_t before = next_that_moves(chunk, i, true);
+    double from_s = copied_from_s(l, chunk->blocks[i], ready_s);
     l->await_s = l->copied_s;
     l->copied_s = 0;
-    if (before < chunk->count) copy(l, chunk, before, true);
+    if (before < chunk->count) copy(l, chunk, before, true, from_s);
 }
 
 /* A block of a pass, of a chunk. */
 static void compute_block(lanes *l, const pace_gathered_chunk *chunk, size_t i, bool back, pace_clocks work,
                           double ready_s) {
-    if (back) copy_in(l, chunk, i);
+    if (back) copy_in(l, chunk, i, ready_s);
     compute(l, work, ready_s);
     if (!back) copy_out(l, chunk, i);
 }
@@ -81,17 +89,32 @@ static lanes copying_pass(const pace_gathered_chunk *chunk, bool back, bool host
 /* With what comes next behind a forward pass. */
 static double ends_s(const lanes *l) { return fmax(l->compute_s, l->await_s); }
 
+/* The first layer's activations come last. */
+static double hidden_share(const pace_gathered_chunk *chunk) {
+    double all = 0, behind = 0;
+    bool comes = false;
+    for (size_t i = 0; i < chunk->count; i++) {
+        all += chunk->blocks[i]->share;
+        if (comes) behind += chunk->blocks[i]->share;
+        comes |= moves(chunk, i);
+    }
+    return all > 0 ? behind / all : 0;
+}
+
 pace_copy_waits pace_chunk_copy_waits(const pace_gathered_chunk *chunk) {
     lanes forward = copying_pass(chunk, false, false, false), backward = copying_pass(chunk, true, false, false);
     lanes issued = copying_pass(chunk, false, true, false), issued_back = copying_pass(chunk, true, true, false);
     bool begins = moves(chunk, chunk->count - 1); /* behind a tail the copy waits for what that needs */
+    lanes ahead = copying_pass(chunk, true, false, begins), issued_ahead = copying_pass(chunk, true, true, begins);
     double work_s[2] = {0, 0};
     for (size_t i = 0; i < chunk->count; i++)
         for (int back = 0; back < 2; back++) work_s[back] += chunk->blocks[i]->pass[back].device_s;
     return (pace_copy_waits){.waits_s = {ends_s(&forward) - work_s[0], backward.compute_s - work_s[1]},
                              .idle_s = {ends_s(&issued), issued_back.compute_s},
-                             .leaves_s = ends_s(&forward) - forward.compute_s,
-                             .ahead_s = backward.compute_s - copying_pass(chunk, true, false, begins).compute_s};
+                             .leaves_s = {ends_s(&forward) - forward.compute_s, ends_s(&issued) - issued.compute_s},
+                             .ahead_s = {backward.compute_s - ahead.compute_s,
+                                         issued_back.compute_s - issued_ahead.compute_s},
+                             .hides = hidden_share(chunk)};
 }
 
 /* --- passes ------------------------------------------------------------------------------------------------------- */

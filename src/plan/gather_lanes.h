@@ -18,6 +18,7 @@ enum { PACE_GATHERED_PASSES = PACE_TURN_WEIGHTS + 1, PACE_GATHERED_BLOCKS = 544 
 typedef struct {
     pace_clocks pass[PACE_GATHERED_PASSES]; /* by pace_turn_pass; those that come backward with what runs again */
     pace_clocks unpack; /* ZeRO 2: copied out of the buffer that it was gathered into, once a step */
+    double unpacks_s;   /* ZeRO 3: of a pass, which begins with it */
     double gather_s, reduce_s;
     double call_s;     /* what the host takes to issue one of both */
     double moved_s[2]; /* of a layer whose activations do not stay: copied to the host behind a forward pass, and back
@@ -42,13 +43,15 @@ typedef struct {
     double copy_s[2];         /* as of moved_s */
     double copied_s, await_s; /* when the newest copy of a pass has been made; what is computed next waits until then */
     double idle_s;            /* of compute_s: what the stage waited for what its pass needs, which copies do not */
+    double copying_s;         /* of compute_s: what it waited for copies of the pass before, which copies do not */
 } pace_stage_lanes;
 
 /* What the device waits for copies of activations in passes over a chunk, forward and backward; of it what it does once
  * the forward pass has ended, and what it would not if the first copy of the backward pass came before the pass.
- * `idle_s`: as of pace_clocks. */
+ * `idle_s`: as of pace_clocks; by pace_host_state what depends on it. */
 typedef struct {
-    double waits_s[2], idle_s[2], leaves_s, ahead_s;
+    double waits_s[2], idle_s[2], leaves_s[PACE_HOSTS], ahead_s[PACE_HOSTS];
+    double hides; /* share of the chunk's gradients that are there before the backward pass waits for its last copy */
 } pace_copy_waits;
 
 pace_copy_waits pace_chunk_copy_waits(const pace_gathered_chunk *chunk);

@@ -26,8 +26,8 @@ static void add_passes(pace_passes *into, const pace_passes *w, double times) {
     into->products_s += times * w->products_s;
     into->hosts_s += times * w->hosts_s;
     into->waits_s += times * w->waits_s;
-    into->leaves_s += times * w->leaves_s;
-    into->ahead_s += times * w->ahead_s;
+    for (int i = 0; i < PACE_HOSTS; i++) into->leaves_s[i] += times * w->leaves_s[i];
+    for (int i = 0; i < PACE_HOSTS; i++) into->ahead_s[i] += times * w->ahead_s[i];
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->group_s[g] += times * w->group_s[g];
 }
 
@@ -197,6 +197,7 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     bool flat = plan->config.zero_stage >= 3;
     const double *host_s = plan->slots->rest_host_s;
     if (hosts) block.call_s = f->launch * (flat ? flat_host_s(plan, part->part.tensors) : host_s[PACE_REST_GATHER]);
+    if (flat) block.unpacks_s = f->stream * of.unpack_s;
     if (plan->config.zero_stage == 2) block.unpack.device_s = f->stream * of.unpack_s;
     if (plan->config.zero_stage == 2 && hosts)
         block.unpack.host_s = f->launch * (flat_host_s(plan, part->part.tensors) - host_s[PACE_REST_GATHER]);
@@ -277,16 +278,35 @@ static pace_gathered_block moved_block(const pace_model_passes *w, const pace_pa
     return block;
 }
 
+/* What a pass of a chunk would end sooner, with its host beside the device, if it did not wait for a copy; what the
+ * host takes besides may hide it. */
+static double saved_s(const pace_passes *sum, double idle_s, double without_s) {
+    double before_s = sum->clocks.idle_s;
+    return pace_most(before_s, idle_s) - pace_most(before_s, idle_s - without_s);
+}
+
 /* Adds to a chunk's passes what the device waits for copies, whether or not its host is ahead. */
 static void add_waits(pace_passes *sum, const pace_model_passes *w, const pace_gathered_chunk *chunk) {
     pace_copy_waits waits = pace_chunk_copy_waits(chunk);
-    for (int way = 0; way < 2; way++) sum->waits_s += w->has[way] ? waits.waits_s[way] : 0;
+    double idle_s = sum->clocks.idle_s;
+    for (int way = 0; way < 2; way++) {
+        if (!w->has[way]) continue;
+        sum->waits_s += waits.waits_s[way];
+        idle_s = pace_most(idle_s, waits.idle_s[way]);
+    }
+    if (w->has[0]) {
+        sum->leaves_s[PACE_HOST_AHEAD] = waits.leaves_s[PACE_HOST_AHEAD];
+        sum->leaves_s[PACE_HOST_BESIDE] = saved_s(sum, waits.idle_s[0], waits.leaves_s[PACE_HOST_BESIDE]);
+    }
+    if (w->has[1]) {
+        sum->backward_s += waits.waits_s[1];
+        sum->hides = waits.hides;
+        sum->ahead_s[PACE_HOST_AHEAD] = waits.ahead_s[PACE_HOST_AHEAD];
+        sum->ahead_s[PACE_HOST_BESIDE] = saved_s(sum, waits.idle_s[1], waits.ahead_s[PACE_HOST_BESIDE]);
+    }
     sum->compute_s += sum->waits_s;
-    if (w->has[1]) sum->backward_s += waits.waits_s[1], sum->ahead_s = waits.ahead_s;
-    if (w->has[0]) sum->leaves_s = waits.leaves_s;
     sum->clocks.device_s += sum->waits_s;
-    for (int way = 0; way < 2; way++)
-        if (w->has[way]) sum->clocks.idle_s = pace_most(sum->clocks.idle_s, waits.idle_s[way]);
+    sum->clocks.idle_s = idle_s;
 }
 
 /* Of so many layers of the model from the `first` on. */
@@ -295,8 +315,11 @@ static void wait_for_copies(pace_passes *sum, const pace_step_plan *plan, const 
     pace_gathered_block blocks[PACE_SLOT_PARTS];
     const pace_gathered_block *order[PACE_GATHERED_BLOCKS];
     if (!pace_step_copies_activations(plan)) return;
-    for (unsigned i = 0; i < plan->slots->count; i++)
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_model_part *part = &plan->slots->parts[i].part;
         blocks[i] = moved_block(w, &w->part[i], plan->copies_s[0][i], plan->copies_s[1][i]);
+        blocks[i].share = part->trained_parameters + part->trained_expert_parameters;
+    }
     pace_gathered_chunk chunk = {order, parts_of_chunk(order, plan->slots, blocks, first, layers)};
     if (chunk.count > 0) add_waits(sum, w, &chunk);
 }
@@ -309,7 +332,8 @@ static void wait_for_mean_copies(pace_passes *sum, const pace_step_plan *plan, c
     for (unsigned i = 0; i < plan->slots->count; i++)
         for (int way = 0; way < 2; way++)
             moved_s[way] += plan->copies_s[way][i] * plan->slots->parts[i].part.turns / layers;
-    const pace_gathered_block block = moved_block(w, &w->layer, moved_s[0], moved_s[1]);
+    pace_gathered_block block = moved_block(w, &w->layer, moved_s[0], moved_s[1]);
+    block.share = 1;
     pace_gathered_chunk chunk = {order, (size_t)fmax(1, fmin(PACE_SLOT_TURNS, round(layers / chunks)))};
     for (size_t i = 0; i < chunk.count; i++) order[i] = &block;
     add_waits(sum, w, &chunk);

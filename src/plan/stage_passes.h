@@ -27,10 +27,12 @@ typedef struct {
     double launches,
         weights_launches;       /* of kernels; of them those of a turn of their own, as near as host times tell */
     double products_s, hosts_s; /* of compute_s products and attention; the host's whole time */
+    double hides;               /* of chunks: as of pace_copy_waits */
     double waits_s;             /* of chunks: what the device waits for them in all; of it */
-    double leaves_s, ahead_s;   /* once a forward pass has ended, and for the first of a backward pass, which may come
+    double leaves_s[PACE_HOSTS],
+        ahead_s[PACE_HOSTS]; /* once a forward pass has ended, and for the first of a backward pass, which may come
                                  before what the pass needs */
-    pace_clocks clocks;         /* lowered frameworks: of passes one way, in their order */
+    pace_clocks clocks;      /* lowered frameworks: of passes one way, in their order */
 } pace_passes;
 
 double pace_passes_s(const pace_passes *passes);

@@ -131,7 +131,8 @@ static pace_status draw_input(drawing *d, const pace_turn *turn) {
 /* What of a turn's kernels adds gradients to those of the micro-batch before. */
 static double adds_s(const drawing *d, const pace_turn *turn) {
     const pace_turn_times *times = &d->times[turn->chunk];
-    return turn->micro_batch > 0 ? pace_turn_forms(turn, times->put_off_device) * times->add_device_s : 0;
+    double kernels_s = pace_turn_forms(turn, times->put_off_device) * times->add_device_s;
+    return turn->micro_batch > 0 ? pace_turn_longer_s(kernels_s, times, times->waits_s) : 0;
 }
 
 static pace_status draw_turn(drawing *d, const pace_turn *turn) {

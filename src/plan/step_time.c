@@ -243,9 +243,10 @@ static pace_turn_work turn_of(const pace_step_plan *plan, double stage, double c
                            .launches = all.launches,
                            .weights_launches = all.weights_launches,
                            .idle_s = all.clocks.idle_s,
+                           .hides = all.hides,
                            .waits_s = all.waits_s,
-                           .leaves_s = all.leaves_s,
-                           .ahead_s = all.ahead_s,
+                           .leaves_s = {all.leaves_s[PACE_HOST_AHEAD], all.leaves_s[PACE_HOST_BESIDE]},
+                           .ahead_s = {all.ahead_s[PACE_HOST_AHEAD], all.ahead_s[PACE_HOST_BESIDE]},
                            .data_s = all.data_s};
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) turn.group_s[g] = all.group_s[g];
     return turn;

@@ -30,14 +30,14 @@ pace_step_time pace_step_compose(const pace_step_plan *plan, const pace_step_fac
 
 /* What a turn of a stage takes: one pass of one micro-batch over one chunk of its layers. */
 typedef struct {
-    double products_s, others_s;              /* kernels: products and attention, and the others */
-    double weights_s;                         /* of the products those that form gradients of weights */
-    double host_s;                            /* the host's time to issue them */
-    double weights_host_s;                    /* of it gradients of weights, where they come in a turn of their own */
-    double launches, weights_launches;        /* of kernels */
-    double idle_s;                            /* where host and device begin together, until the device has done all */
-    double waits_s, leaves_s, ahead_s;        /* as of pace_passes */
-    double group_s[PACE_SLOT_GROUPS], data_s; /* exchanges that nothing hides */
+    double products_s, others_s;       /* kernels: products and attention, and the others */
+    double weights_s;                  /* of the products those that form gradients of weights */
+    double host_s;                     /* the host's time to issue them */
+    double weights_host_s;             /* of it gradients of weights, where they come in a turn of their own */
+    double launches, weights_launches; /* of kernels */
+    double idle_s;                     /* where host and device begin together, until the device has done all */
+    double hides, waits_s, leaves_s[PACE_HOSTS], ahead_s[PACE_HOSTS]; /* as of pace_passes */
+    double group_s[PACE_SLOT_GROUPS], data_s;                         /* exchanges that nothing hides */
 } pace_turn_work;
 
 typedef struct {

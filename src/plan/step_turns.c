@@ -3,6 +3,7 @@
 #include "plan/gather_lanes.h"
 
 #include <math.h>
+#include <string.h>
 
 static void take_times(pace_turn_times *out, const pace_turn_work *w, bool back) {
     double device_s = w->products_s + w->others_s + w->data_s;
@@ -68,22 +69,19 @@ static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t
     out->update_host_s = host_part * plan->update_host_s;
 }
 
-/* What kernels of gradients make a backward pass longer, which may wait for copies as long. */
-static double longer_s(double kernels_s, const pace_chunk_turns *turns) {
-    return fmax(0, kernels_s - turns->backward.waits_s);
-}
-
 static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {
     pace_chunk_turns turns = pace_step_turns(plan, stage, chunk);
     double part = chunk_gradients_part(plan, PACE_REST_ACCUMULATE, stage, chunk);
     out->put_off_device = pace_step_chunk_put_off(plan, stage, chunk, plan->slots->rest_least[PACE_REST_ACCUMULATE]);
     out->put_off_host = pace_step_chunk_put_off(plan, stage, chunk, 1);
     out->tensors = pace_step_chunk_tensors(plan, stage, chunk);
-    out->leaves_s = turns.forward.leaves_s;
-    out->ahead_s = turns.backward.ahead_s;
+    memcpy(out->leaves_s, turns.forward.leaves_s, sizeof out->leaves_s);
+    memcpy(out->ahead_s, turns.backward.ahead_s, sizeof out->ahead_s);
     take_times(out, &turns.forward, false);
     take_times(out, &turns.backward, true);
-    out->add_device_s = longer_s(part * plan->accumulate_s, &turns);
+    out->waits_s = turns.backward.waits_s;
+    out->hides = turns.backward.hides;
+    out->add_device_s = part * plan->accumulate_s;
     out->add_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->accumulate_host_s;
 }
 
@@ -115,11 +113,6 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
         chunks[chunk].last_bucket_s = plan->last_bucket_s;
         chunks->end_device_s -= chunks[chunk].fill_device_s;
         chunks->end_host_s -= chunks[chunk].fill_host_s;
-        const pace_chunk_turns turns = pace_step_turns(plan, stage, chunk);
-        double add_s = plan->micro_batches > 1
-                           ? chunk_gradients_part(plan, PACE_REST_ACCUMULATE, stage, chunk) * plan->accumulate_s
-                           : 0;
-        chunks[chunk].fill_device_s = longer_s(add_s + chunks[chunk].fill_device_s, &turns) - longer_s(add_s, &turns);
     }
 }
 

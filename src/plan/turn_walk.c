@@ -76,15 +76,17 @@ static bool completes(const turn_walk *w, const pace_turn *t) {
     return forms_weights(t) && t->micro_batch + 1 == w->pipeline->micro_batches;
 }
 
-/* Host and device of a turn. The first micro-batch has no gradients to add to; kernels that add, or fill buckets, stand
- * between the others, so that as much is lost where host and device take turns. */
-static pace_clocks clocks_of(const turn_walk *w, const pace_turn_times *times, const pace_turn *t) {
+/* Host and device of a turn whose device waits so long for copies. The first micro-batch has no gradients to add to;
+ * kernels that add, or fill buckets, stand between the others, so that as much is lost where host and device take
+ * turns. */
+static pace_clocks clocks_of(const turn_walk *w, const pace_turn_times *times, const pace_turn *t, double waits_s) {
     pace_clocks c = {times->host_s[t->pass], times->device_s[t->pass], 0};
     c.idle_s = fmax(times->idle_s[t->pass], c.device_s);
-    double host = pace_turn_forms(t, times->put_off_host), device = pace_turn_forms(t, times->put_off_device);
-    bool last = t->micro_batch + 1 == w->pipeline->micro_batches;
-    if (t->micro_batch > 0) c = pace_clocks_with(c, host * times->add_host_s, device * times->add_device_s);
-    return last ? pace_clocks_with(c, host * times->fill_host_s, device * times->fill_device_s) : c;
+    bool adds = t->micro_batch > 0, fills = t->micro_batch + 1 == w->pipeline->micro_batches;
+    double host_s = pace_turn_forms(t, times->put_off_host) * (adds * times->add_host_s + fills * times->fill_host_s);
+    double device_s =
+        pace_turn_forms(t, times->put_off_device) * (adds * times->add_device_s + fills * times->fill_device_s);
+    return pace_clocks_with(c, host_s, pace_turn_longer_s(device_s, times, waits_s));
 }
 
 /* Kernels of a turn, with those that add gradients or fill buckets. */
@@ -111,11 +113,16 @@ static double held_until(const stage_clock *s, double queue, double begun_s, dou
     return end_s;
 }
 
-/* What a pass waits for comes while the stage waits, for what it needs or for the copies of the pass before. */
-static void come_ahead(pace_clocks *turn, double ahead_s, double waits_s) {
-    double less_s = fmin(ahead_s, fmax(0, waits_s));
-    turn->device_s -= less_s;
-    turn->idle_s -= less_s;
+/* A turn before which the stage waits, for what the turn needs or for the copies of the pass before: meanwhile comes
+ * what a backward pass waits for. */
+static pace_clocks clocks_behind(const turn_walk *w, const pace_turn_times *times, const pace_turn *t, double idle_s) {
+    bool back = t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_INPUTS;
+    double less_s[PACE_HOSTS];
+    for (int i = 0; i < PACE_HOSTS; i++) less_s[i] = back ? fmin(times->ahead_s[i], fmax(0, idle_s)) : 0;
+    pace_clocks turn = clocks_of(w, times, t, times->waits_s - less_s[PACE_HOST_AHEAD]);
+    turn.device_s -= less_s[PACE_HOST_AHEAD];
+    turn.idle_s -= less_s[PACE_HOST_BESIDE];
+    return turn;
 }
 
 /* What comes next waits for the copy of the layer before the last. Returns for how long. */
@@ -126,20 +133,19 @@ static double wait_for_copy(pace_stage_lanes *l) {
     return waits_s;
 }
 
-/* A pass that may begin at `start_s`. */
+/* A pass that may begin at `start_s`, and has what it needs at `needed_s`. */
 static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times *times, const pace_turn *t,
-                             double start_s) {
-    pace_clocks turn = clocks_of(w, times, t);
+                             double start_s, double needed_s) {
     pace_stage_lanes *l = &s->lanes;
-    if (t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_INPUTS)
-        come_ahead(&turn, times->ahead_s, start_s - fmax(l->compute_s - s->leaves_s, l->host_s));
+    pace_clocks turn = clocks_behind(w, times, t, start_s - fmax(l->compute_s - s->leaves_s, l->host_s));
     const issued_turn issued = {s->launches, launches_of(w, times, t), start_s, start_s};
     PACE_TRY(PACE_PUSH(&s->issued, issued));
     double until_s = held_until(s, w->queue, l->host_s, turn.host_s);
     bool first = t->pass == PACE_TURN_FORWARD && t->micro_batch == 0;
-    s->leaves_s = t->pass == PACE_TURN_FORWARD ? times->leaves_s : 0;
+    s->leaves_s = 0;
     if (times->blocks && times->gathers_each) {
         l->idle_s = start_s - l->compute_s;
+        l->copying_s = start_s - needed_s;
         l->compute_s = start_s;
         pace_lanes_pass(l, times->blocks, t->pass);
         s->leaves_s = wait_for_copy(l);
@@ -147,7 +153,11 @@ static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times
         pace_lanes_first_forward(l, times->blocks, start_s);
         s->leaves_s = wait_for_copy(l);
     } else {
-        l->compute_s = fmax(start_s + turn.device_s, until_s + fmax(0, turn.idle_s - turn.host_s));
+        double idle_s = until_s + fmax(0, turn.idle_s - turn.host_s);
+        l->compute_s = fmax(start_s + turn.device_s, idle_s);
+        if (t->pass == PACE_TURN_FORWARD)
+            s->leaves_s = l->compute_s - fmax(start_s + turn.device_s - times->leaves_s[PACE_HOST_AHEAD],
+                                              idle_s - times->leaves_s[PACE_HOST_BESIDE]);
     }
     l->host_s = fmax(l->host_s, until_s);
     s->issued.items[s->issued.count - 1].end_s = l->compute_s;
@@ -162,7 +172,7 @@ static void exchange_gradients(turn_walk *w, stage_clock *s, const pace_turn_tim
     if (!completes(w, t)) return;
     bool last = --s->left_chunks == 0;
     if (!(times->exchange_s > 0)) return;
-    double pass_s = times->fills_behind ? times->fill_device_s : clocks_of(w, times, t).device_s;
+    double pass_s = times->fills_behind ? times->fill_device_s : clocks_of(w, times, t, times->waits_s).device_s;
     double filled = fmin(1, times->bucket_s / times->exchange_s);
     double from_s = fmax(l->exchange_s, l->compute_s - (1 - filled) * pass_s);
     l->exchange_s = fmax(from_s + times->exchange_s, l->compute_s + (last ? times->last_bucket_s : 0));
@@ -179,8 +189,8 @@ static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
     if (!*done) return PACE_OK;
     take_input(w, stage, t);
     double asked_s = s->lanes.compute_s - s->leaves_s; /* for what the turn needs */
-    double begun_s = fmax(s->lanes.compute_s, fmax(asked_s, from) + (far ? w->message_s : 0));
-    PACE_TRY(take_pass(w, s, times, t, begun_s));
+    double needed_s = fmax(asked_s, from) + (far ? w->message_s : 0);
+    PACE_TRY(take_pass(w, s, times, t, fmax(s->lanes.compute_s, needed_s), needed_s));
     exchange_gradients(w, s, times, t);
     if (t->pass != PACE_TURN_WEIGHTS)
         *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) =

@@ -6,6 +6,8 @@
 
 #include "plan/gather_lanes.h"
 
+#include <math.h>
+
 enum { PACE_TURN_PASSES = 4, PACE_TURN_ENDS = 2 };
 
 /* Of a chunk of a stage, seconds: each pass over it on the device and on the host that issues it. What every step has
@@ -16,7 +18,9 @@ typedef struct {
     double launches[PACE_TURN_PASSES]; /* of its kernels */
     /* of what the device waits for copies of activations: once a forward pass's result is sent, and for the first of a
      * backward pass, which comes while the stage waits for what the pass needs */
-    double leaves_s, ahead_s;
+    double leaves_s[PACE_HOSTS], ahead_s[PACE_HOSTS];
+    double waits_s, hides; /* of what a backward pass takes on the device: for copies, and the share of kernels of
+                              gradients that come before it has waited for the last; they hide as much */
     double end_device_s, end_host_s;       /* once a step, behind the exchange of gradients; */
     double update_device_s, update_host_s; /* then the update */
     double add_device_s,
@@ -39,6 +43,11 @@ typedef struct {
 
 /** The share of a chunk's gradients of weights that a turn forms, of which `put_off` have a turn apart. */
 double pace_turn_forms(const pace_turn *turn, double put_off);
+
+/** How much longer kernels of gradients make a pass that waits so long for copies. */
+static inline double pace_turn_longer_s(double kernels_s, const pace_turn_times *times, double waits_s) {
+    return (1 - times->hides) * kernels_s + fmax(0, times->hides * kernels_s - waits_s);
+}
 
 /** How long a step takes that follows another: of the stage that takes longest. `times`: stage by stage each chunk's; a
  * message takes `message_s` once its receiver is ready; a host waits while its device has `queue` launches ahead of it,

@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+/* Where the host is when the device could begin: ahead, so that the device alone counts, or only beginning with it. */
+typedef enum { PACE_HOST_AHEAD, PACE_HOST_BESIDE, PACE_HOSTS } pace_host_state;
+
 /* Of work issued in order. From host at H and device at D: the host ends at H + host_s, the device at
  * max(D + device_s, H + idle_s). */
 typedef struct {
