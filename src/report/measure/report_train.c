@@ -48,10 +48,10 @@ static double share_of(const pace_training_done *t, const char *name) {
 
 /* Medians of parts add up to that of steps where all steps are alike. */
 static void put_rest(pace_node *root, const pace_training_done *t) {
-    static const double worth_a_word = 0.03;
+    enum { WHOLE = 100, NEAR = 3 };
     double all = 0;
     for (size_t i = 0; i < t->part_count; i++) all += t->parts[i].share;
-    if (fabs(1 - all) < worth_a_word) return;
+    if (labs(lround(WHOLE * all) - WHOLE) < NEAR) return;
     pace_node_sentence(
         root, false,
         "These are %.0f %% of a step: medians of parts do not add up to the median of steps that differ%s.", 100 * all,
