@@ -99,6 +99,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"workspaces", &out->workspaces, 1, 16},
                                    {"loss_kept_bytes", &out->loss_kept_bytes, 1, 64},
                                    {"loss_formed_bytes", &out->loss_formed_bytes, 1, 64},
+                                   {"compiled_loss_bytes", &out->compiled_loss_bytes, 1, 64},
                                    {"selects_products", &out->selects_products, 1, 1},
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},
                                    {"routes_inside", &out->routes_inside, 1, 1},

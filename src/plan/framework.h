@@ -36,7 +36,8 @@ typedef struct {
     double formed_state_bytes; /* of state_bytes: formed when the optimizer runs, where activations were */
     double workspaces;         /* of libraries of products, workspace_bytes each */
     double loss_kept_bytes,
-        loss_formed_bytes; /* per score, beside the scores: until backward; in the loss's backward */
+        loss_formed_bytes;      /* per score, beside the scores: until backward; in the loss's backward */
+    double compiled_loss_bytes; /* in its place where a compiler has the loss, too, which keeps the scores alone */
     double
         selects_products; /* whether selective recomputation keeps every second product and attention, nothing else */
     double keeps_fp8;     /* whether products in FP8 keep their inputs so */

@@ -302,10 +302,15 @@ static bool is_on(const pace_step_plan *plan, const pace_slot_part *part, double
     return pace_step_tail_stage(plan, &part->part) == stage && chunk == plan->config.vpp - 1;
 }
 
+static bool compiles_loss(const pace_step_plan *plan) {
+    return plan->config.execution == PACE_COMPILED && plan->framework->compiled_loss_bytes > 0;
+}
+
 /* What is counted has a softmax in single precision beside the scores. */
 static double part_kept_bytes(const pace_step_plan *plan, const pace_slot_part *part) {
     const double counted = 4;
-    return part->kept_bytes + (plan->framework->loss_kept_bytes - counted) * part->scores;
+    double kept = compiles_loss(plan) ? 0 : plan->framework->loss_kept_bytes;
+    return part->kept_bytes + (kept - counted) * part->scores;
 }
 
 /* Of a mean layer. */
@@ -328,11 +333,12 @@ double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chu
 }
 
 double pace_step_again_bytes(const pace_step_plan *plan, double stage) {
-    double widest = 0;
+    const pace_framework *framework = plan->framework;
+    double of_loss = compiles_loss(plan) ? framework->compiled_loss_bytes : framework->loss_formed_bytes, widest = 0;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         bool held = is_on(plan, part, stage, 0) || is_on(plan, part, stage, plan->config.vpp - 1);
-        double formed = part->whole_bytes - part->kept_bytes, loss = plan->framework->loss_formed_bytes * part->scores;
+        double formed = part->whole_bytes - part->kept_bytes, loss = of_loss * part->scores;
         if (held) widest = fmax(widest, fmax(formed, loss));
     }
     if (!pace_step_copies_activations(plan)) return widest;

@@ -339,6 +339,15 @@ def test_inference():
         assert f"{field} has no effect on inference" in told["status"], told
 
 
+def test_peaks_of_compiled_steps():
+    """GPT-2 (124M, 1,024 words) under torch.compile with autocast, its loss within: what nvidia-smi shows of one process on RunPod's devices (a script for PyTorch
+    2.8 of 2025 with its results), less a context."""
+    head = "device,model,vocab,seq,framework,precision,execution,micro_batch,global_batch"
+    for device, batch, mib in (("RTX A5000", 8, 7702), ("L4", 16, 12739), ("H100 SXM", 32, 24814), ("H100 SXM", 64, 47954), ("B200", 128, 94436)):
+        answer = one(head, f"{device},gpt2,50304,1024,PyTorch 2.8,amp_bf16,compiled,{batch},512")
+        near(float(answer["memory_bytes"]), mib * 2**20 - 0.5e9, 0.15)
+
+
 def test_styles():
     for style, (text, unit) in STYLES.items():
         answer = ask(text)[0]
