@@ -239,6 +239,10 @@ void pace_backward_activation(pace_lowering *to, const layer_view *view) {
 }
 
 void pace_backward_dropout(pace_lowering *to, const layer_view *view) {
+    if (!(view->layer->option[PACE_OPTION_P] > 0)) {
+        pace_backward_give(to, view);
+        return;
+    }
     pace_backward_map(to, view, "NativeDropoutBackward0", "aten::native_dropout_backward",
                       pace_emit_elementwise(to, "dropout", view->elements, 1 + 1.0 / view->bytes, 1, view->bytes));
 }

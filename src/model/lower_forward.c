@@ -148,7 +148,8 @@ void pace_forward_activation(pace_lowering *to, const layer_view *view) {
 }
 
 void pace_forward_dropout(pace_lowering *to, const layer_view *view) {
-    if (to->config->mode != PACE_TRAINING) return;
+    bool drops = view->layer->option[PACE_OPTION_P] > 0; /* of a share of 0 it gives what it takes */
+    if (!drops || to->config->mode != PACE_TRAINING) return;
     pace_emit_op(to, "aten::dropout > aten::native_dropout", pace_lower_dropout(to, view->elements, view->bytes));
 }
 

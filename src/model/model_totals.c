@@ -16,7 +16,7 @@ static double elements_of(const pace_model *model, const pace_layer *layer, cons
 
 double pace_kept_mask(const pace_model *model, const pace_layer *layer, const pace_config *config, int element_bytes) {
     (void)element_bytes;
-    return elements_of(model, layer, config);
+    return layer->option[PACE_OPTION_P] > 0 ? elements_of(model, layer, config) : 0;
 }
 
 /* The sums of squares, and their power. */
@@ -175,22 +175,35 @@ static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uin
     return layer->rule->keeps & PACE_KEEPS_INPUT;
 }
 
-/* Which outputs are kept, in their own precision and in 8 bits. */
+/* Which outputs are kept, in their own precision and in 8 bits, and how many copies of them that autocast made. */
 typedef struct {
     bool *kept, *in_fp8;
+    unsigned *cast;
 } kept_flags;
+
+/* Autocast hands what computes in half precision a copy of what is wider, and keeps that: weights' copies are shared
+ * (torch.autocast's cache), others each product makes for itself where no compiler sees that they are alike. */
+static void keep_input(kept_flags *flags, const pace_layer *layer, const pace_config *config, uint32_t from,
+                       const int *bytes) {
+    bool again = config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0;
+    bool cast = pace_config_is_amp(config) && layer->rule->autocast == PACE_AUTOCAST_HALF && bytes[from] > 2;
+    if (!cast || again || selects(layer, config)) flags->kept[from] = true;
+    else if (config->execution == PACE_EAGER || flags->cast[from] == 0) flags->cast[from]++;
+}
 
 /* What a layer needs of itself and of its inputs; `products` as of pace_layer_is_selected(). */
 static void mark_kept(kept_flags *flags, const pace_model *model, const pace_config *config, uint32_t i, bool learns,
-                      unsigned *products) {
+                      unsigned *products, const int *bytes) {
     const pace_layer *layer = &model->layers.items[i];
-    bool *inputs = layer->kind == PACE_LAYER_LINEAR && keeps_fp8(layer, config) ? flags->in_fp8 : flags->kept;
+    bool in_fp8 = layer->kind == PACE_LAYER_LINEAR && keeps_fp8(layer, config);
     if (learns && keeps_own(layer, config) && keeps_output(model, layer, config)) flags->kept[i] = true;
     if (i == 0 || model->layers.items[i - 1].segment != layer->segment) *products = 0;
     if (pace_layer_is_selected(layer, config, products)) flags->kept[i] = true;
     for (uint32_t k = 0; k < layer->input_count; k++) {
         uint32_t from = model->inputs.items[layer->first_input + k];
-        if (learns && keeps_input_of(model, layer, from, config)) inputs[storage_of(model, from)] = true;
+        if (!learns || !keeps_input_of(model, layer, from, config)) continue;
+        if (in_fp8) flags->in_fp8[storage_of(model, from)] = true;
+        else keep_input(flags, layer, config, storage_of(model, from), bytes);
     }
 }
 
@@ -200,12 +213,12 @@ static void count_kept(pace_model_kept *out, kept_flags *flags, const int *bytes
     unsigned products = 0;
     for (uint32_t i = 0; i < out->count; i++) {
         const pace_layer *layer = &model->layers.items[i];
-        mark_kept(flags, model, config, i, learns[i], &products);
+        mark_kept(flags, model, config, i, learns[i], &products, bytes);
         if (learns[i] && keeps_own(layer, config) && layer->rule->kept_extra)
             out->beside_bytes[i] = layer->rule->kept_extra(model, layer, config, bytes[i]);
     }
     for (uint32_t i = 0; i < out->count; i++)
-        out->output_bytes[i] = ((flags->kept[i] ? bytes[i] : 0) + flags->in_fp8[i]) *
+        out->output_bytes[i] = ((flags->kept[i] ? bytes[i] : 0) + flags->in_fp8[i] + 2 * flags->cast[i]) *
                                elements_on_rank(&model->layers.items[i].shape, config, sequence);
 }
 
@@ -213,14 +226,16 @@ pace_status pace_model_kept_find(pace_model_kept *out, const pace_model *model, 
     size_t count = model->layers.count;
     int *bytes = pace_alloc(count + 1, sizeof *bytes);
     bool *learns = pace_alloc(count + 1, sizeof *learns);
-    kept_flags flags = {pace_alloc(count + 1, sizeof *flags.kept), pace_alloc(count + 1, sizeof *flags.in_fp8)};
+    kept_flags flags = {pace_alloc(count + 1, sizeof *flags.kept), pace_alloc(count + 1, sizeof *flags.in_fp8),
+                        pace_alloc(count + 1, sizeof *flags.cast)};
     pace_model_kept kept = {pace_alloc(count + 1, sizeof *kept.output_bytes),
                             pace_alloc(count + 1, sizeof *kept.beside_bytes), (uint32_t)count};
-    bool made = bytes && learns && flags.kept && flags.in_fp8 && kept.output_bytes && kept.beside_bytes;
+    bool flagged = flags.kept && flags.in_fp8 && flags.cast;
+    bool made = bytes && learns && flagged && kept.output_bytes && kept.beside_bytes;
     if (made) pace_model_element_bytes(bytes, model, config);
     if (made) pace_model_needs_gradients(learns, model, config);
     if (made) count_kept(&kept, &flags, bytes, learns, model, config);
-    PACE_FREE(bytes, learns, flags.kept, flags.in_fp8);
+    PACE_FREE(bytes, learns, flags.kept, flags.in_fp8, flags.cast);
     return PACE_GIVE(out, kept, made ? PACE_OK : PACE_E_MEMORY, pace_model_kept_free(&kept));
 }
 
