@@ -13,7 +13,8 @@
 static const char *const modes[] = {"inference", "training", NULL};
 static const char *const precisions[] = {"fp32", "tf32",      "fp16",  "bf16",  "amp",   "amp_bf16",
                                          "fp8",  "fp8-block", "mxfp8", "nvfp4", "mxfp4", NULL};
-static const char *const optimizers[] = {"sgd", "momentum", "adam", "adamw", "lamb", "none", NULL};
+static const char *const optimizers[] = {"sgd",  "momentum",   "adam",      "adamw", "lamb",
+                                         "none", "adamw_8bit", "adafactor", "lion",  NULL};
 static const char *const updates[] = {"foreach", "fused", "loop", NULL};
 static const char *const executions[] = {"eager", "compiled", "graph", NULL};
 static const char *const graph_parts[] = {"none", "attention", "blocks", "passes", NULL};

@@ -27,7 +27,19 @@ typedef enum {
  * fewer, kernels are too short for what is sent meanwhile. */
 enum { PACE_CONTEXT_PART_LEAST = 2048 };
 
-typedef enum { PACE_SGD, PACE_MOMENTUM, PACE_ADAM, PACE_ADAMW, PACE_LAMB, PACE_NO_UPDATE } pace_optimizer;
+/* Adam in 8 bits: Dettmers et al. 2022, states of a byte and a scale for each block of 256 (bitsandbytes). Adafactor
+ * (Shazeer and Stern 2018) keeps a row and a column of a matrix; Lion (Chen et al. 2023) one state. */
+typedef enum {
+    PACE_SGD,
+    PACE_MOMENTUM,
+    PACE_ADAM,
+    PACE_ADAMW,
+    PACE_LAMB,
+    PACE_NO_UPDATE,
+    PACE_ADAMW_8BIT,
+    PACE_ADAFACTOR,
+    PACE_LION
+} pace_optimizer;
 /* One kernel per operation over all tensors, one for the whole update, or one per operation and tensor (the only way
  * before PyTorch 1.12). */
 typedef enum { PACE_UPDATE_FOREACH, PACE_UPDATE_FUSED, PACE_UPDATE_LOOP } pace_update;

@@ -23,6 +23,15 @@ static const update_pass adamw[] = {{"mul_", 1, 1},     {"lerp_", 2, 1},    {"mu
  * the norm of all gradients; both moments and the update's direction; norms of each tensor and of its direction; the
  * step by their ratio. */
 static const update_pass lamb[] = {{"norm", 1, 0}, {"addcmul_", 4, 3}, {"norm", 2, 0}, {"add_", 2, 1}, {0}};
+/* bitsandbytes: one kernel a tensor, on states of a byte each. */
+static const update_pass adamw_8bit[] = {{"adamw_8bit_", 3, 2}, {0}};
+/* transformers' Adafactor, a tensor at a time: the square of the gradient and its means of rows and columns, the update
+ * by their roots, clipped by its norm. */
+static const update_pass adafactor[] = {{"pow", 1, 1},  {"mean", 1, 0}, {"mean", 1, 0},
+                                        {"mul", 1, 1},  {"mul_", 2, 1}, {"norm", 1, 0},
+                                        {"div_", 1, 1}, {"add_", 2, 1}, {0}};
+static const update_pass lion[] = {{"mul_", 1, 1}, {"lerp", 2, 1},  {"sign_", 1, 1},
+                                   {"add_", 2, 1}, {"lerp_", 2, 1}, {0}};
 
 static const struct {
     const char *step, *zero, *fused, *kind;
@@ -37,6 +46,12 @@ static const struct {
                     adamw},
     [PACE_LAMB] = {"Optimizer.step#LAMB.step", "Optimizer.zero_grad#LAMB.zero_grad", "aten::_fused_lamb_", "lamb",
                    lamb},
+    [PACE_ADAMW_8BIT] = {"Optimizer.step#AdamW8bit.step", "Optimizer.zero_grad#AdamW8bit.zero_grad",
+                         "aten::_fused_adamw_8bit_", "8bit_adamw", adamw_8bit},
+    [PACE_ADAFACTOR] = {"Optimizer.step#Adafactor.step", "Optimizer.zero_grad#Adafactor.zero_grad",
+                        "aten::_fused_adafactor_", "factored", adafactor},
+    [PACE_LION] = {"Optimizer.step#Lion.step", "Optimizer.zero_grad#Lion.zero_grad", "aten::_fused_lion_", "lion",
+                   lion},
 };
 
 static void count_layers(const pace_lowering *to, const pace_layer_range *of, int zero_stage, double *parameters,

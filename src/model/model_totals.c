@@ -265,9 +265,19 @@ double pace_model_scores(const pace_model *model, const pace_config *config, uin
 }
 
 double pace_optimizer_states(const pace_config *config) {
-    static const double states[] = {
-        [PACE_SGD] = 0, [PACE_MOMENTUM] = 1, [PACE_ADAM] = 2, [PACE_ADAMW] = 2, [PACE_LAMB] = 2, [PACE_NO_UPDATE] = 0};
-    return states[config->optimizer];
+    const double in_8_bits = (1 + 4.0 / 256) / pace_config_parameter_bytes(config);
+    switch ((pace_optimizer)config->optimizer) {
+    case PACE_SGD:
+    case PACE_ADAFACTOR: /* of a matrix a row and a column: next to nothing */
+    case PACE_NO_UPDATE: return 0;
+    case PACE_MOMENTUM:
+    case PACE_LION: return 1;
+    case PACE_ADAM:
+    case PACE_ADAMW:
+    case PACE_LAMB: return 2;
+    case PACE_ADAMW_8BIT: return 2 * in_8_bits;
+    }
+    return 0;
 }
 
 pace_model_totals pace_model_total(const pace_model *model, const pace_config *config) {

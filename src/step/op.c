@@ -176,7 +176,11 @@ static bool optimizer(pace_op *op) {
     static const struct {
         const char *kind;
         double flop, reads, writes;
-    } known[] = {{"adam", 12, 4, 3}, {"momentum", 4, 3, 2}, {"lamb", 20, 9, 4}}; /* LAMB: model/lower_update.c */
+    } known[] = {{"adam", 12, 4, 3},
+                 {"momentum", 4, 3, 2},
+                 {"lamb", 20, 9, 4}, /* LAMB: model/lower_update.c */
+                 {"8bit_adamw", 12, 3, 2},
+                 {"lion", 8, 3, 2}};
     double flop = 2, reads = 2, writes = 1;
     for (size_t i = 0; i < PACE_COUNT(known); i++)
         if (pace_starts(op->kind, known[i].kind))

@@ -20,7 +20,7 @@ HALF_OF = {"dgx-1-v100": ["tf32", "bf16", "amp_bf16", "fp8"], "hgx-a100-80": ["f
 LIBRARY = Path(os.environ["PACELINE_BUILD"]) / "libpaceline.so"
 FIELDS = {
     "mode": ["inference", "training"], "precision": ["fp32", "tf32", "fp16", "bf16", "amp", "amp_bf16", "fp8"],
-    "optimizer": ["sgd", "momentum", "adam", "adamw", "lamb", "none"], "update": ["foreach", "fused", "loop"],
+    "optimizer": ["sgd", "momentum", "adam", "adamw", "lamb", "none", "adamw_8bit", "adafactor", "lion"], "update": ["foreach", "fused", "loop"],
     "execution": ["eager", "compiled", "graph"], "attention": ["fused", "math", "usual"], "input": ["synthetic", "pinned", "pageable"],
     "recompute": ["none", "selective", "full"], "keep_gradients": [0, 1], "read_loss": [0, 1], "frozen": [0, 1],
     "bucket_bytes": [1000000]}
@@ -52,7 +52,7 @@ def question(model, dice):
     idle = set() if model["sequence"] else {"attention", "recompute"}  # options refuse what can change nothing
     idle |= {"bucket_bytes"} if settings["dp"] * settings.get("cp", 1) == 1 else set()
     settings = {key: value for key, value in settings.items() if key not in idle}
-    trains = settings.get("mode") != "inference" and not settings.get("frozen") and settings.get("optimizer") in ("adam", "adamw", "lamb")
+    trains = settings.get("mode") != "inference" and not settings.get("frozen") and settings.get("optimizer") in ("adam", "adamw", "lamb", "adamw_8bit", "adafactor", "lion")
     if trains and settings.get("execution") != "graph":
         settings["offload"] = "optimizer"
     if trains and model["sequence"] and settings.get("schedule") != "zero-bubble" and dice.random() < 1 / 4:

@@ -339,6 +339,28 @@ def test_inference():
         assert f"{field} has no effect on inference" in told["status"], told
 
 
+def test_optimizers_in_others_words():
+    """transformers' names (OptimizerNames). States in 8 bits (Dettmers et al. 2022) take a byte and a 64th of one, where Adam beside bf16 keeps 2, each twice;
+    Adafactor (Shazeer and Stern 2018) keeps next to nothing, Lion (Chen et al. 2023) one state."""
+    head, row = "device,model,framework,precision,micro_batch,seq,optimizer", "h200-141-sxm,llama3.1-8b,PyTorch,bf16,1,1024,"
+    held = {name: float(one(head, row + name)["memory_bytes"]) for name in ("adamw", "paged_adamw_8bit", "adafactor", "lion_32bit", "adamw_torch_fused", "AdamW 8-bit")}
+    for name, states in (("paged_adamw_8bit", 2 * (1 + 4 / 256)), ("AdamW 8-bit", 2 * (1 + 4 / 256)), ("adafactor", 0), ("lion_32bit", 2), ("adamw_torch_fused", 4)):
+        near(held["adamw"] - held[name] + 1, (4 - states) * 8_030_261_248 + 1, 1e-6)
+    assert "unknown" not in one(head, row + "paged_adamw_8bit")["status"]
+    assert 'unknown optimizer "shampoo"' in one(head, row + "shampoo")["status"]
+
+
+def test_attention_in_others_words():
+    """A column called as the setting says the kernel in transformers' words (attn_implementation), as a column of that name does."""
+    row = "a100-80-sxm,bert_base,PyTorch,amp,8,512,"
+    for word, plain in (("flash_attention_2", "fused"), ("eager", "math"), ("SDPA", "fused")):
+        for column in ("attention", "attn_implementation"):
+            head = "device,model,framework,precision,micro_batch,seq," + column
+            answer = one(head, row + word)
+            assert "unknown" not in answer["status"], answer
+            assert answer["memory_bytes"] == one(head.replace(column, "attention"), row + plain)["memory_bytes"], (column, word)
+
+
 def test_peaks_of_compiled_steps():
     """GPT-2 (124M, 1,024 words) under torch.compile with autocast, its loss within: what nvidia-smi shows of one process on RunPod's devices (a script for PyTorch
     2.8 of 2025 with its results), less a context."""

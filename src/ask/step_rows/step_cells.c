@@ -68,6 +68,19 @@ bool pace_step_says(const char *text, const char *word) {
     return false;
 }
 
+const char *pace_step_said(const pace_step_things *things, const char *kind, const char *text) {
+    const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(things->columns), "step");
+    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(step, "says"), kind);
+    for (size_t i = 0; *text && i < pace_yaml_count(all); i++) {
+        const pace_yaml_node *words = pace_yaml_item(all, i);
+        PACE_YAML_EACH (one, words) {
+            const char *word = pace_yaml_text(one);
+            if (word && pace_step_says(text, word)) return pace_yaml_key(all, i);
+        }
+    }
+    return NULL;
+}
+
 double pace_step_degree(const char *text, const char *word) {
     size_t length = strlen(word);
     for (const char *c = text; *c; c++) {

@@ -23,7 +23,9 @@ void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t 
         for (size_t k = 0; text[k] && k + 1 < sizeof value; k++)
             value[k] = word ? pace_lower(text[k]) : text[k], value[k + 1] = '\0';
         if (!*value || pace_config_set(&out->config, pace_config_key(i), value) == PACE_OK) continue;
-        if (!pace_step_column_read(r, r->field[i]))
+        if (pace_step_column_read(r, r->field[i])) continue;
+        const char *said = pace_step_said(r->things, pace_config_key(i), value); /* in others' words */
+        if (!said || pace_config_set(&out->config, pace_config_key(i), said) != PACE_OK)
             pace_step_note(out, "unknown %s \"%.30s\"", pace_config_key(i), text);
     }
 }

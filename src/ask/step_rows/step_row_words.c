@@ -8,19 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *pace_step_said(const pace_step_things *things, const char *kind, const char *text) {
-    const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(things->columns), "step");
-    const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(step, "says"), kind);
-    for (size_t i = 0; *text && i < pace_yaml_count(all); i++) {
-        const pace_yaml_node *words = pace_yaml_item(all, i);
-        PACE_YAML_EACH (one, words) {
-            const char *word = pace_yaml_text(one);
-            if (word && pace_step_says(text, word)) return pace_yaml_key(all, i);
-        }
-    }
-    return NULL;
-}
-
 /* Switches of a trainer ("fp16", "bf16", "tf32"): the one that is on, as autocast has it where the framework runs in
  * single precision; all off is single precision. NULL = none says a thing. */
 static const char *switched_precision(const pace_step_row *out, const pace_step_reader *r, size_t row) {
