@@ -227,7 +227,7 @@ static void drop_sharding(pace_step_row *out, const pace_step_reader *r, size_t 
     if (whole) config->sequence_parallel = 0;
 }
 
-/* Its release is named with it, or in a column of its own, as that of a table's source. */
+/* Its release is named with it, or in a column of its own, as that of a table's source; notes say options alone. */
 static void set_framework(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_frameworks *known = &r->things->frameworks;
     const char *word = framework_word(out, r, row);
@@ -236,9 +236,10 @@ static void set_framework(pace_step_row *out, const pace_step_reader *r, size_t 
         if (*word) pace_step_note(out, "unknown framework \"%.30s\", taken for %s", word, out->framework->name);
         if (*word) pace_step_doubt(out, r, PACE_DOUBT_ROW_FRAMEWORK);
     }
-    const char *texts[] = {word, pace_step_cell(r, row, PACE_STEP_RELEASE)};
+    const char *texts[] = {word, pace_step_cell(r, row, PACE_STEP_RELEASE),
+                           pace_step_said(r->things, "release_notes", pace_step_cell(r, row, PACE_STEP_NOTES))};
     for (size_t i = 0; i < PACE_COUNT(texts); i++)
-        out->framework = pace_frameworks_released(known, out->framework, texts[i], out->device);
+        if (texts[i]) out->framework = pace_frameworks_released(known, out->framework, texts[i], out->device);
     const char *about = out->framework->about;
     if (*word && about && !pace_step_says(word, out->framework->name)) pace_step_note(out, "taken for %s", about);
 }
