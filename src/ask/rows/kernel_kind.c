@@ -1,6 +1,7 @@
 /* The row kind "kernel": one operation on one device. */
 #include "ask/rows/fit_rows.h"
 #include "ask/rows/kernel_calls.h"
+#include "ask/rows/kernel_rates.h"
 #include "ask/rows/row_kind.h"
 #include "machine/device_resolve.h"
 #include "base/print.h"

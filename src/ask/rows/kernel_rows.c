@@ -1,4 +1,5 @@
 #include "ask/rows/kernel_rows.h"
+#include "ask/rows/kernel_rates.h"
 #include "base/decimal.h"
 #include "base/sort.h"
 #include "exchange/algorithms.h"
@@ -473,9 +474,7 @@ static pace_status add_row(reader *r, size_t row) {
         bool both = measured && measured->pass != PACE_PASSES ? false : words.both || (measured && measured->both);
         if (good) PACE_TRY(complete(&one, r, compound, both));
         if (measured && measured->kind != PACE_MEASURED_TIME && one.time_s > 0)
-            one.time_s =
-                (measured->kind == PACE_MEASURED_FLOP_RATE ? one.op.flop : one.op.read_bytes + one.op.write_bytes) /
-                one.time_s;
+            one.time_s = pace_kernel_row_work(measured->kind, &one) / one.time_s;
         PACE_TRY(PACE_PUSH(&r->rows->rows, one));
     }
     return PACE_OK;
@@ -508,12 +507,6 @@ const char *pace_kernel_row_beyond(const pace_cost *cost, const pace_kernel_rows
     for (uint32_t i = 0; i < row->part_count && !beyond; i++)
         beyond = pace_cost_beyond(cost, row->device, &rows->parts.items[row->first_part + i].op, row->source);
     return beyond;
-}
-
-double pace_kernel_row_in_unit(const pace_measured_column *measured, const pace_kernel_row *row, double time_s) {
-    if (measured->kind == PACE_MEASURED_TIME) return time_s / measured->unit_s;
-    double work = measured->kind == PACE_MEASURED_FLOP_RATE ? row->op.flop : row->op.read_bytes + row->op.write_bytes;
-    return work / time_s / measured->unit_s;
 }
 
 /* --- units -------------------------------------------------------------------------------------------------------- */

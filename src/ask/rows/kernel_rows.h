@@ -48,6 +48,3 @@ pace_status pace_kernel_row_price(pace_estimate *out_s, const pace_cost *cost, c
 
 /** What of a row lies outside the rows of the fit that answers it: pace_cost_beyond() of it or its parts. */
 const char *pace_kernel_row_beyond(const pace_cost *cost, const pace_kernel_rows *rows, const pace_kernel_row *row);
-
-/** A time in the unit of a measured column, which may be a rate. */
-double pace_kernel_row_in_unit(const pace_measured_column *measured, const pace_kernel_row *row, double time_s);
