@@ -1,4 +1,5 @@
 #include "base/csv.h"
+#include "base/csv_form.h"
 #include "base/print.h"
 #include "base/decimal.h"
 #include "base/text.h"
@@ -16,9 +17,11 @@ typedef struct {
     size_t cells; /* of the row so far */
     uint32_t line, row_line;
     bool header_done;
-    char separator; /* the first comma, semicolon or tab of the header; 0 = none yet */
-    bool piped;     /* Markdown: the header starts with a bar */
-    bool ruled;     /* the line of dashes below it has been read */
+    char separator;          /* the first comma, semicolon or tab of the header; 0 = none yet */
+    bool piped;              /* Markdown: the header starts with a bar, or stands above a line of dashes and bars */
+    bool ruled;              /* the line of dashes below it has been read */
+    bool numbered;           /* rows begin with a number that no column is named for */
+    unsigned spaces, blanks; /* that part cells, where nothing else does, and that have been read; 0 = not */
 } reader;
 
 static pace_status fault(const reader *r, const char *what) {
@@ -38,13 +41,15 @@ static pace_status end_cell(reader *r) {
     pace_csv *csv = r->csv;
     size_t start = csv->cells.items[csv->cells.count - 1];
     while (csv->text.count > start && is_dress(r, csv->text.items[csv->text.count - 1])) csv->text.count--;
+    if (r->spaces) csv->text.count -= r->blanks;
+    r->blanks = 0;
     return PACE_PUSH(&csv->text, '\0');
 }
 
-/* "---", ":---:": the first line below Markdown's header. */
+/* "---", ":---:": the first line below a header of Markdown, or of columns parted by blanks. */
 static bool is_rule(const reader *r) {
     const pace_csv *csv = r->csv;
-    if (!r->piped || !r->header_done || r->ruled) return false;
+    if ((!r->piped && !r->spaces) || !r->header_done || r->ruled) return false;
     for (size_t i = 0; i < r->cells; i++) {
         const char *cell = csv->text.items + csv->cells.items[csv->cells.count - r->cells + i];
         if (!*cell || cell[strspn(cell, "-: ")]) return false;
@@ -65,8 +70,19 @@ static pace_status check_names(const reader *r) {
     return PACE_OK;
 }
 
+/* The number that pandas prints before each row. */
+static void drop_number(reader *r) {
+    size_t *first = r->csv->cells.items + r->csv->cells.count - r->cells;
+    memmove(first, first + 1, (r->cells - 1) * sizeof *first);
+    r->csv->cells.count--;
+    r->cells--;
+    r->numbered = true;
+}
+
 static pace_status end_row(reader *r) {
     pace_csv *csv = r->csv;
+    bool begun = csv->rows > 0;
+    if (r->spaces && r->header_done && r->cells == csv->columns + 1 && (r->numbered || !begun)) drop_number(r);
     if (!r->header_done) {
         if (r->cells == 0) return fault(r, "expected names of columns between bars");
         csv->columns = r->cells;
@@ -87,6 +103,27 @@ static pace_status end_row(reader *r) {
     return PACE_OK;
 }
 
+/* A character of a table whose cells blanks part. */
+static pace_status take_spaced(reader *r, char c) {
+    if (c == '\r') return PACE_OK;
+    if (r->state == CELL_START) {
+        if (c == '\n' && r->cells > 0) return end_row(r);
+        if (c == '\n') r->state = LINE_START;
+        if (c == ' ' || c == '\n') return PACE_OK;
+        PACE_TRY(start_cell(r));
+        r->state = PLAIN;
+    }
+    if (c == '\n') {
+        PACE_TRY(end_cell(r));
+        return end_row(r);
+    }
+    r->blanks = c == ' ' ? r->blanks + 1 : 0;
+    PACE_TRY(PACE_PUSH(&r->csv->text, c));
+    if (r->blanks < r->spaces) return PACE_OK;
+    r->state = CELL_START;
+    return end_cell(r);
+}
+
 static pace_status take(reader *r, char c) {
     if (c == '\0') return fault(r, "a NUL byte: expected text");
     if (r->state == LINE_START) {
@@ -100,6 +137,7 @@ static pace_status take(reader *r, char c) {
         r->state = CELL_START;
         if (r->piped && c == '|') return PACE_OK;
     }
+    if (r->spaces && r->state != COMMENT) return take_spaced(r, c);
     switch (r->state) {
     case COMMENT:
         if (c == '\n') r->state = LINE_START;
@@ -138,7 +176,8 @@ static pace_status take(reader *r, char c) {
 
 static pace_status finish(reader *r) {
     if (r->state == QUOTED) return pace_fail(PACE_E_INPUT, "%s:%u: a quote is left open", r->csv->name, r->row_line);
-    bool closed = r->piped && r->state == CELL_START;
+    bool closed = (r->piped || r->spaces) && r->state == CELL_START;
+    if (r->spaces && r->state == CELL_START && r->cells == 0) r->state = LINE_START;
     if (r->state == CELL_START && !closed) PACE_TRY(start_cell(r));
     if (r->state == CELL_START || r->state == PLAIN || r->state == QUOTE_SEEN) {
         if (!closed) PACE_TRY(end_cell(r));
@@ -170,6 +209,16 @@ static pace_status check_form(const reader *r, const char *head, size_t length) 
                      r->csv->name, json ? "JSON" : "YAML");
 }
 
+/* Returns the bytes before the header. */
+static size_t find_form(reader *r, const char *head, size_t length) {
+    pace_csv_form form = pace_csv_form_of(head, length);
+    r->spaces = form.spaces;
+    r->piped = form.piped;
+    if (form.piped) r->separator = '|';
+    for (size_t i = 0; i < form.skip; i++) r->line += head[i] == '\n';
+    return form.skip;
+}
+
 /* What is no table may be one line of a gigabyte. */
 static pace_status check_cell(const reader *r) {
     const pace_csv *csv = r->csv;
@@ -189,6 +238,7 @@ static pace_status read_all(reader *r, pace_input *input) {
         if (status == PACE_E_INPUT && !first) status = fail_lost(r);
         size_t at = first && got >= 3 && memcmp(buffer, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
         if (first && status == PACE_OK) status = check_form(r, buffer + at, got - at);
+        if (first && status == PACE_OK) at += find_form(r, buffer + at, got - at);
         first = false;
         for (; status == PACE_OK && at < got; at++) {
             status = take(r, buffer[at]);

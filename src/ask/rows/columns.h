@@ -42,8 +42,9 @@ typedef struct {
     const char *const *names;
     unsigned count;
     pace_size_column size[PACE_OP_SIZES];
-    bool by_op;  /* only where the row names the operation */
-    int missing; /* the first size that no column gives; -1 = complete */
+    bool by_op;    /* only where the row names the operation */
+    bool in_bytes; /* the first size is told in bytes and means elements */
+    int missing;   /* the first size that no column gives; -1 = complete */
 } pace_layout;
 
 typedef enum { PACE_MEASURED_TIME, PACE_MEASURED_FLOP_RATE, PACE_MEASURED_BYTE_RATE } pace_measured_kind;

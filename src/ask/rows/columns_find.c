@@ -80,9 +80,12 @@ static pace_status find_layout(pace_layout *out, const pace_columns *columns, co
     } else if (out->family != PACE_OP_FAMILIES) out->names = pace_op_size_names(out->family, &out->count);
     else return pace_yaml_fail(columns->yaml, entry, "expected a family or a compound");
     out->by_op = pace_yaml_get(entry, "by_op") != NULL;
+    out->in_bytes = pace_yaml_get(entry, "in_bytes") != NULL;
     out->missing = -1;
+    bool excluded = pace_find_column_whole(csv, pace_yaml_get(entry, "without")) >= 0;
     for (unsigned i = 0; i < out->count; i++) {
         PACE_TRY(find_size(&out->size[i], columns, csv, entry, out->names[i]));
+        if (excluded) out->size[i] = (pace_size_column){.fallback = NAN};
         if (out->size[i].count == 0 && isnan(out->size[i].fallback) && out->missing < 0) out->missing = (int)i;
     }
     return PACE_OK;
@@ -90,7 +93,7 @@ static pace_status find_layout(pace_layout *out, const pace_columns *columns, co
 
 /* "mnk", "MxNxK", "(M, N, K)": a column whose name is the letters of its numbers. */
 static bool is_order(char out[8], const char *name) {
-    static const char *const orders[] = {"mnk", "mkn", "nmk", "nkm", "kmn", "knm", "bmnk", "bmkn", "nchw"};
+    static const char *const orders[] = {"mnk", "mkn", "nmk", "nkm", "kmn", "knm", "nk", "kn", "bmnk", "bmkn", "nchw"};
     char letters[8] = {0};
     size_t n = 0;
     for (; *name; name++) {
@@ -106,14 +109,15 @@ static bool is_order(char out[8], const char *name) {
     return false;
 }
 
-/* "best_mxnxk": the last word is an order. */
+/* "best_mxnxk", "Shape (B, M, N, K)": the last word is an order, or what stands in brackets. */
 static void find_shapes(pace_columns *columns, const pace_csv *csv) {
     const pace_yaml_node *names = member(columns, "shape");
     for (size_t c = 0; c < csv->columns && columns->shape_count < PACE_SHAPE_COLUMNS; c++) {
         char plain[PACE_PLAIN_NAME], order[8] = "";
         pace_plain_name(plain, pace_csv_name(csv, c));
-        const char *name = pace_csv_name(csv, c), *last = strrchr(name, '_');
-        bool ordered = is_order(order, name) || (last && is_order(order, last + 1));
+        const char *name = pace_csv_name(csv, c), *last = strrchr(name, '_'), *within = strchr(name, '(');
+        bool ordered =
+            is_order(order, name) || (last && is_order(order, last + 1)) || (within && is_order(order, within));
         if (!ordered && !pace_word_listed(names, plain)) continue;
         memcpy(columns->shape_order[columns->shape_count], order, sizeof order);
         columns->shape[columns->shape_count++] = (int)c;

@@ -316,6 +316,7 @@ static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const r
     out->op.family = layout->family;
     for (unsigned i = 0; i < layout->count; i++)
         if (!read_size(&out->op.size[i], out, r, &layout->size[i])) return false;
+    if (layout->in_bytes) out->op.size[0] /= out->op.element_bytes;
     if (layout->family == PACE_OP_ATTENTION) {
         if (!isnan(words->queries)) out->op.size[QUERIES] = words->queries;
         if (!isnan(words->kv_heads)) out->op.size[KV_HEADS] = words->kv_heads;

@@ -58,12 +58,15 @@ static void set_pass(pace_measured_column *out, const bool has[WORDS]) {
 static bool read_time(candidate *out, const pace_columns *columns, const char *plain) {
     bool has[WORDS] = {false};
     char text[PACE_PLAIN_NAME], *rest = NULL;
+    bool per = false; /* "tokens_per_sec" is no time */
     candidate found = {.rank = RANK_NO_UNIT};
     int statistic = place_in(words_of(columns, "statistic"), "");
     snprintf(text, sizeof text, "%s", plain);
     for (char *at = strtok_r(text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) {
         double unit = number_at(columns, pace_yaml_get(columns->kernel, "units"), at);
         bool known = false;
+        if (unit > 0 && per) return false;
+        per = strcmp(at, "per") == 0;
         if (unit > 0 && found.column.unit_s == 0) {
             found.column.unit_s = unit;
             snprintf(found.column.unit, sizeof found.column.unit, "%.15s", at);
@@ -80,9 +83,11 @@ static bool read_time(candidate *out, const pace_columns *columns, const char *p
         if (place_in(words_of(columns, "never"), at) >= 0) return false;
         found.rank = found.rank < RANK_FOREIGN ? found.rank + RANK_FOREIGN : found.rank;
     }
-    /* "triton_matmul-latency": of an implementation, where nothing says it plainly. */
-    if (found.rank >= RANK_FOREIGN && !has[WORD_TIME]) return false;
-    bool united = found.column.unit_s > 0, passed = has[WORD_FORWARD] || has[WORD_BACKWARD] || has[WORD_BOTH];
+    bool united = found.column.unit_s > 0 && strcmp(found.column.unit, "s") != 0;
+    /* "triton_matmul-latency", "cuBLAS us": of an implementation, where nothing says it plainly. "pad_s" is a size. */
+    if (found.rank >= RANK_FOREIGN && !has[WORD_TIME] && !united) return false;
+    united = found.column.unit_s > 0;
+    bool passed = has[WORD_FORWARD] || has[WORD_BACKWARD] || has[WORD_BOTH];
     bool size = strcmp(plain, "s") == 0; /* of a filter or a sequence */
     if (size || (!has[WORD_TIME] && !united && !passed)) return false;
     found.rank += statistic >= 0 ? statistic : 0;
@@ -91,30 +96,76 @@ static bool read_time(candidate *out, const pace_columns *columns, const char *p
     return true;
 }
 
+/* The words of a name, cut at "_". */
+typedef struct {
+    char text[PACE_PLAIN_NAME];
+    char *word[PACE_PLAIN_NAME / 2];
+    unsigned count;
+} name_words;
+
+static void cut(name_words *out, const char *plain) {
+    char *rest = NULL;
+    out->count = 0;
+    snprintf(out->text, sizeof out->text, "%s", plain);
+    for (char *at = strtok_r(out->text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) out->word[out->count++] = at;
+}
+
+typedef struct {
+    double per_s;
+    pace_measured_kind kind;
+    unsigned from, to; /* the words that say it */
+} rate_words;
+
+/* The longest run of words that is a rate's unit: "tflops", "gb" "s". */
+static bool find_rate(rate_words *out, const pace_columns *columns, const name_words *name) {
+    for (unsigned length = name->count; length > 0; length--)
+        for (unsigned from = 0; from + length <= name->count; from++) {
+            char joined[PACE_PLAIN_NAME] = "";
+            for (unsigned i = 0; i < length; i++) pace_append(joined, sizeof joined, "%s", name->word[from + i]);
+            double flop = number_at(columns, words_of(columns, "flop_rates"), joined);
+            double bytes = number_at(columns, words_of(columns, "byte_rates"), joined);
+            if (!(flop > 0) && !(bytes > 0)) continue;
+            *out = (rate_words){flop > 0 ? flop : bytes, flop > 0 ? PACE_MEASURED_FLOP_RATE : PACE_MEASURED_BYTE_RATE,
+                                from, from + length};
+            return true;
+        }
+    return false;
+}
+
+static void name_rate(char out[16], const rate_words *rate) {
+    static const struct {
+        double per_s;
+        const char *prefix;
+    } prefixes[] = {{1e15, "P"}, {1099511627776.0, "Ti"}, {1e12, "T"}, {1073741824.0, "Gi"},
+                    {1e9, "G"},  {1048576.0, "Mi"}};
+    size_t at = 0;
+    while (at < PACE_COUNT(prefixes) && prefixes[at].per_s != rate->per_s) at++;
+    snprintf(out, 16, "%s%s", at < PACE_COUNT(prefixes) ? prefixes[at].prefix : "M",
+             rate->kind == PACE_MEASURED_FLOP_RATE ? "FLOP/s" : "B/s");
+}
+
+/* "tflops", "fwd_tflops", "flash2 GB/s"; of an implementation, "Triton TFLOPS", where nothing says it plainly. */
 static bool read_rate(candidate *out, const pace_columns *columns, const char *plain) {
-    char text[PACE_PLAIN_NAME], name[PACE_PLAIN_NAME] = "", *rest = NULL;
-    snprintf(text, sizeof text, "%s", plain);
-    bool forward = false, backward = false;
-    for (char *at = strtok_r(text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) {
-        bool ahead = place_in(words_of(columns, "forward"), at) >= 0;
-        bool back = place_in(words_of(columns, "backward"), at) >= 0;
+    name_words name;
+    rate_words rate;
+    bool forward = false, backward = false, foreign = false;
+    cut(&name, plain);
+    if (!find_rate(&rate, columns, &name)) return false;
+    for (unsigned i = 0; i < name.count; i++) {
+        if (i >= rate.from && i < rate.to) continue;
+        const char *one = name.word[i];
+        bool ahead = place_in(words_of(columns, "forward"), one) >= 0;
+        bool back = place_in(words_of(columns, "backward"), one) >= 0;
         forward |= ahead;
         backward |= back;
-        if (!ahead && !back && place_in(words_of(columns, "rate_besides"), at) < 0)
-            pace_append(name, sizeof name, "%s", at);
+        if (place_in(words_of(columns, "never"), one) >= 0) return false;
+        foreign |= !ahead && !back && place_in(words_of(columns, "rate_besides"), one) < 0;
     }
-    double flop = number_at(columns, words_of(columns, "flop_rates"), name);
-    double bytes = number_at(columns, words_of(columns, "byte_rates"), name);
-    if (!(flop > 0) && !(bytes > 0)) return false;
-    candidate found = {.rank = RANK_RATE + !(flop > 0)};
+    candidate found = {.rank = RANK_RATE + (rate.kind == PACE_MEASURED_BYTE_RATE) + (foreign ? RANK_FOREIGN : 0)};
     set_pass(&found.column, (const bool[WORDS]){[WORD_FORWARD] = forward, [WORD_BACKWARD] = backward});
-    found.column.kind = flop > 0 ? PACE_MEASURED_FLOP_RATE : PACE_MEASURED_BYTE_RATE;
-    found.column.unit_s = flop > 0 ? flop : bytes;
-    snprintf(found.column.unit, sizeof found.column.unit, "%s%s",
-             found.column.unit_s >= 1e12  ? "T"
-             : found.column.unit_s >= 1e9 ? "G"
-                                          : "M",
-             flop > 0 ? "FLOP/s" : "B/s");
+    found.column.kind = rate.kind;
+    found.column.unit_s = rate.per_s;
+    name_rate(found.column.unit, &rate);
     *out = found;
     return true;
 }

@@ -136,8 +136,9 @@ static void two_factors(pace_op *op, const pace_shape_text *shape) {
 static void fill_product(pace_op *op, const pace_shape_text *shape) {
     const double *d = shape->dim[0];
     unsigned dims = shape->dims[0];
+    bool square = dims == 1 || (dims == 2 && d[0] == d[1]); /* of such matrices */
     if (shape->tensors > 1) two_factors(op, shape);
-    else if (dims == 1) { /* a square one */
+    else if (square) {
         for (int i = 1; i <= 3; i++) fill(op, i, d[0]);
     } else if (dims == 3 || dims == 4) {
         fill(op, 0, dims == 4 ? d[0] : 1);

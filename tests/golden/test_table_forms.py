@@ -1,0 +1,117 @@
+"""Tables of kernels in the forms that logs and issues have them: pandas, tabulate, Markdown without bars at the edges, names of
+several sizes, rates of implementations, copies in MB/s. The same question gets the same answer as from plain columns."""
+import csv
+import io
+import os
+import tempfile
+
+from checks import expect, finish, run, says_no
+
+FOLDER = tempfile.mkdtemp(prefix="paceline-table-forms-")
+
+
+def ask(text, *more, fails=False):
+    path = os.path.join(FOLDER, "table.txt")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    code, out, err = run("predict", "--rows", path, "--kind", "kernel", *more)
+    if fails:
+        expect(code not in (0, 1), "expected a refusal", text, out)
+        return err
+    expect(code == says_no(err), "refused", text[:200], err)
+    return list(csv.DictReader(io.StringIO(out)))
+
+
+def answers(text, *more):
+    return [(row["predicted"], row["unit"]) for row in ask(text, *more)]
+
+
+PLAIN = "m,n,k,dtype,us\n8,576,7168,fp16,61\n4096,576,7168,fp16,86\n"
+
+
+def test_blanks():
+    want = answers(PLAIN, "--on", "h100")
+    expect(len(want) == 2 and all(value for value, _ in want), want)
+    for form in ("matmul-performance:\n         m      n       k  dtype    us\n0      8.0  576.0  7168.0   fp16  61.0\n1   4096.0  576.0  7168.0   fp16  86.0\n",
+                 "   m    n     k  dtype      us\n----  ---  ----  -------  ----\n   8  576  7168  fp16       61\n4096  576  7168  fp16       86\n",
+                 "m n k dtype us\n8 576 7168 fp16 61\n4096 576 7168 fp16 86",
+                 "\n  m    n    k     dtype  us  \n\n  8    576  7168  fp16   61  \r\n  4096  576  7168  fp16  86  \n   \n"):
+        expect(answers(form, "--on", "h100") == want, form)
+    # a row that breaks off is refused with its line, as one of separated values is
+    err = ask("m  n  k  dtype  us\n8  576  7168  fp16  61\n8  576  7168\n", "--on", "h100", fails=True)
+    expect(":3: expected 5 cells as in the header, found 3" in err, err)
+    # one column whose name is two words is one column
+    err = ask("Time (ms)\n12.3\n", "--on", "h100", fails=True)
+    expect("no column names the sizes" in err, err)
+
+
+def test_markdown_without_edges():
+    want = answers(PLAIN, "--on", "h100")
+    for form in ("m | n | k | dtype | us\n-- | -- | -- | -- | --\n8 | 576 | 7168 | fp16 | 61\n4096 | 576 | 7168 | fp16 | 86\n",
+                 "  | m | n | k | dtype | us\n-- | -- | -- | -- | -- | --\n0 | 8 | 576 | 7168 | **fp16** | 61\n1 | 4096 | 576 | 7168 | `fp16` | 86\n",
+                 "m | n | k | dtype | us |\n:-- | --: | -- | -- | -- |\n8 | 576 | 7168 | fp16 | 61 |\n4096 | 576 | 7168 | fp16 | 86 |"):
+        expect(answers(form, "--on", "h100") == want, form, answers(form, "--on", "h100"))
+
+
+def test_names_of_sizes():
+    cube = answers("m,n,k,dtype,TFLOPS\n4096,4096,4096,bf16,1\n", "--on", "h100")
+    for form in ("N,TF/s\n4096,1\n", "matrix size,TFLOPS\n4096x4096,1\n", "shape,TFLOPS\n4096,1\n", "size (MNK),TFLOPS\n4096 4096 4096,1\n"):
+        expect(answers(form, "--on", "h100", "--set", "op=matmul", "--set", "dtype=bf16") == cube, form)
+    row = ask("N,M,TFLOPS\n4096,512,1\n", "--on", "h100", "--set", "op=matmul")[0]  # two of three sizes are no square
+    expect(not row["predicted"] and 'needs a column "k"' in row["status"], row)
+    row = ask("shape,TFLOPS\n4096x512,1\n", "--on", "h100", "--set", "op=matmul")[0]
+    expect(not row["predicted"], row)
+    batched = answers("b,m,n,k,dtype,ms\n8,1024,512,256,fp16,1\n", "--on", "h100", "--set", "op=bmm")
+    expect(answers('"Shape (B,M,N,K)",dtype,ms\n"(8, 1024, 512, 256)",fp16,1\n', "--on", "h100", "--set", "op=bmm") == batched)
+    narrow = answers("m,n,k,dtype,us\n512,8448,7168,bf16,1\n", "--on", "h100", "--set", "op=gemm")
+    expect(answers("| N x K | M | dtype | us |\n|---|---|---|---|\n| 8448 x 7168 | 512 | bf16 | 1 |\n", "--on", "h100", "--set", "op=gemm") == narrow)
+    expect(answers("batch_size,N,K,dtype,us\n512,8448,7168,bf16,1\n", "--on", "h100", "--set", "op=gemm") == narrow)
+    heads = answers("b,heads,kv_heads,queries,keys,head_dim,dtype,us\n4,32,8,2048,2048,128,bf16,1\n", "--on", "h100", "--set", "op=attention")
+    for form in ("B,H,heads_kv,N,D,dtype,us\n4,32,8,2048,128,bf16,1\n", "batch,nheads_q,nheads_kv,ctx length,head dim,dtype,us\n4,32,8,2048,128,bf16,1\n"):
+        expect(answers(form, "--on", "h100", "--set", "op=attention") == heads, form)
+
+
+def test_rates_of_implementations():
+    for head, unit in (("cuBLAS us", "us"), ("ATen ref ms", "ms"), ("Torch SDPA TFLOPS", "TFLOP/s"), ("tflops_pytorch", "TFLOP/s"),
+                       ("torch-bf16 (TFLOP/s (larger is better))", "TFLOP/s"), ("PFLOPS", "PFLOP/s"), ("Bandwidth(MB/s)", "MB/s"), ("GiB/s", "GiB/s")):
+        row = ask(f'm,n,k,dtype,"{head}"\n4096,4096,4096,bf16,1\n', "--on", "h100")[0]
+        expect(row["unit"] == unit and float(row["predicted"]) > 0, head, row)
+    row = ask("m,n,k,dtype,peak TFLOPS,TFLOPS\n4096,4096,4096,bf16,989,700\n", "--on", "h100")[0]
+    expect(row["unit"] == "TFLOP/s" and float(row["predicted"]) < 989, row)
+    for head in ("pad_s", "theoretical ms", "peak TFLOPS"):  # a size, and what nobody measured
+        row = ask(f"m,n,k,dtype,{head}\n4096,4096,4096,bf16,1\n", "--on", "h100")[0]
+        expect(row["unit"] == "s", head, row)
+
+
+def test_copies():
+    """A link carries each byte once: no copy between host and device is faster than its bus (PCI-SIG: 15.75, 31.5 and 63 GB/s of 16
+    lanes). A copy within a device reads and writes, as bandwidthTest counts."""
+    for device, bus in (("p100-pcie-16", 15.75), ("v100-sxm2-16", 15.75), ("rtx-4090", 31.5), ("a100-80-sxm", 31.5), ("h100-80-sxm", 63), ("b200", 63)):
+        for op in ("h2d", "d2h", "h2d_pageable"):
+            row = ask(f"op,bytes,GB/s\n{op},536870912,1\n", "--on", device)[0]
+            expect(0.25 * bus < float(row["predicted"]) <= bus, device, op, row)
+    # Tesla P100-PCIE: 12150.7, 12890.6 and 443837.7 MB/s of 33,554,432 bytes (gearshifft, pull request 82, near socket)
+    rows = ask("op,Transfer Size (Bytes),Bandwidth(MB/s)\nh2d,33554432,12150.7\nd2h,33554432,12890.6\nd2d,33554432,443837.7\n", "--on", "p100-pcie-16")
+    for row in rows:
+        expect(float(row["low"]) < float(row["Bandwidth(MB/s)"]) < float(row["high"]), row)
+    # RTX 4090 over PCIe 4.0: 23.85 and 26.55 GB/s of 16 MiB, pinned (NVlabs/cuda-oxide, pull request 976)
+    for row in ask("op,size (MiB),GB/s\nh2d_pinned,16,23.85\nd2h_pinned,16,26.55\n", "--on", "rtx-4090"):
+        expect(float(row["low"]) < float(row["GB/s"]) < float(row["high"]), row)
+    # a tensor's bytes and its elements are one size
+    expect(answers("op,dtype,size (GiB),GB/s\ncopy,fp16,1,1\n", "--on", "a100") == answers("op,dtype,elements,GB/s\ncopy,fp16,536870912,1\n", "--on", "a100"))
+
+
+def test_names_of_devices():
+    for name, like in (("Nvidia 4090", "rtx-4090"), ("NVIDIA 3090 Ti", "rtx-3090-ti"), ("Nvidia 4070 Super", "rtx-4070-super"),
+                       ("AMD 7900 XTX", "rx-7900-xtx"), ("Nvidia 4090 D", "rtx-4090-d")):
+        one, other = ask(f"device,m,n,k,dtype,us\n{name},4096,4096,4096,fp16,1\n{like},4096,4096,4096,fp16,1\n")
+        expect(one["predicted"] == other["predicted"] != "", name, one)
+
+
+test_blanks()
+test_markdown_without_edges()
+test_names_of_sizes()
+test_rates_of_implementations()
+test_copies()
+test_names_of_devices()
+finish()
