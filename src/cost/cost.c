@@ -83,6 +83,12 @@ static double rate_of(const pace_device *device, const pace_op *op, const pace_c
     return equivalent(pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute, rate);
 }
 
+/* As products in single precision, and as much slower as their operands take to convert. */
+static double emulated_rate(const pace_device *device, const pace_cost_emulated *how) {
+    double single = pace_device_sustained_flop_per_s(device, PACE_FP32) / pace_usual_compute;
+    return how->share * equivalent(single, device->flop_per_s[PACE_FP32]);
+}
+
 /* How much slower products are at the clock that a part of little power keeps up, against `rate`. Convolutional
  * networks are not held back: between their products much streams (ResNet-50 of MLPerf on L4 and A30). */
 static double held_back(const pace_device *device, const pace_op *op, double rate) {
@@ -121,13 +127,14 @@ static const pace_cost_figure *parts_of(pace_cost_parts *parts, const pace_cost 
     pace_formula formula = pace_formula_of(op->family);
     const pace_cost_figure *figure = pace_cost_figures_of(&cost->figures, op, device);
     if (!formula || !figure) return NULL;
+    const pace_cost_emulated *emulated = pace_cost_emulated_of(&cost->figures, op, device);
     double memory = equivalent(pace_device_sustained_bytes_per_s(device) / pace_usual_memory,
                                device->memory_bytes_per_s / figure->memory);
     double l2 = device->l2_bytes_per_s > 0 ? device->l2_bytes_per_s : memory * cost->figures.l2_over_memory;
     double depthwise = cost->figures.depthwise_clock_flop[op->element_bytes == 2];
     pace_cost_where where = {.device = device,
                              .figure = figure,
-                             .flop_per_s = rate_of(device, op, figure),
+                             .flop_per_s = emulated ? emulated_rate(device, emulated) : rate_of(device, op, figure),
                              .product_share = pace_usual_compute,
                              .memory_bytes_per_s = memory,
                              .l2_bytes_per_s = l2,
@@ -160,7 +167,9 @@ static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_dev
     pace_cost_parts parts;
     const pace_cost_figure *figure = formula_parts(&parts, cost, device, op);
     if (!figure) return false;
-    *out = (pace_estimate){pace_cost_parts_s(&parts), figure->spread, PACE_RUNG_FORMULA};
+    const pace_cost_emulated *emulated = pace_cost_emulated_of(&cost->figures, op, device);
+    double spread = emulated ? hypot(figure->spread, emulated->spread) : figure->spread;
+    *out = (pace_estimate){pace_cost_parts_s(&parts), spread, PACE_RUNG_FORMULA};
     return out->median > 0;
 }
 
@@ -175,6 +184,10 @@ static double stretch(const pace_cost *cost, const pace_device *device, const pa
     double alone_s = pace_cost_parts_s(&parts);
     parts.compute_s *= load * parts.held_more;
     return pace_cost_parts_s(&parts) / alone_s;
+}
+
+bool pace_cost_emulates(const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    return pace_cost_emulated_of(&cost->figures, op, device) != NULL;
 }
 
 double pace_cost_start_share(const pace_cost *cost, const pace_device *device, const pace_op *op) {

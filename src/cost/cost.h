@@ -51,6 +51,9 @@ pace_status pace_cost_op_under(pace_estimate *out_s, const pace_cost *cost, cons
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
                               const char *source) PACE_MUST_CHECK;
 
+/** Whether frameworks compute a product of this precision in single precision, as the device has no units for it. */
+bool pace_cost_emulates(const pace_cost *cost, const pace_device *device, const pace_op *op);
+
 /** What of an operation lies outside the rows of the fit that answers it, in words (cost/learn.h): the answer is
  * carried over from the nearest rows. NULL: nothing, or no fit answers. */
 const char *pace_cost_beyond(const pace_cost *cost, const pace_device *device, const pace_op *op, const char *source);

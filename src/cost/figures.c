@@ -121,6 +121,24 @@ static pace_status read_loads(pace_cost_figures *figures, const pace_yaml *yaml)
     return PACE_OK;
 }
 
+static pace_status read_emulated(pace_cost_figures *figures, const pace_yaml *yaml) {
+    const pace_yaml_node *list = pace_yaml_get(pace_yaml_root(yaml), "emulated");
+    if (!pace_yaml_is_list(list)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a list \"emulated\"");
+    PACE_YAML_EACH (entry, list) {
+        int precision;
+        double below = 0;
+        pace_cost_emulated one = {0};
+        PACE_TRY(read_precision(&precision, yaml, entry));
+        if (precision < 0) return pace_yaml_fail(yaml, entry, "expected a precision");
+        PACE_TRY(read_figure(&below, yaml, entry, "below_generation", 1000));
+        PACE_TRY(read_figure(&one.share, yaml, entry, "share", 1));
+        PACE_TRY(read_figure(&one.spread, yaml, entry, "spread", 10));
+        one.precision = (pace_precision)precision, one.below_generation = (int)below;
+        PACE_TRY(PACE_PUSH(&figures->emulated, one));
+    }
+    return PACE_OK;
+}
+
 static pace_status read_guess(pace_cost_guess *out, const pace_yaml *yaml, const char *key, bool tensors) {
     const pace_yaml_node *entry = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "guess"), key);
     if (!pace_yaml_is_map(entry))
@@ -165,6 +183,7 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
     PACE_TRY(pace_catalog_document(&yaml, catalog, "costs.yaml"));
     pace_status status = read_rows(&figures, yaml);
     if (status == PACE_OK) status = read_loads(&figures, yaml);
+    if (status == PACE_OK) status = read_emulated(&figures, yaml);
     if (status == PACE_OK) status = read_guess(&figures.of_tensors, yaml, "tensors", true);
     if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
     if (status == PACE_OK) status = read_roofline(&figures, yaml);
@@ -174,7 +193,15 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
     return PACE_GIVE(out, figures, status, pace_cost_figures_free(&figures));
 }
 
-void pace_cost_figures_free(pace_cost_figures *figures) { PACE_VEC_FREE(&figures->rows, &figures->loads); }
+void pace_cost_figures_free(pace_cost_figures *figures) { PACE_VEC_FREE(&figures->rows, &figures->loads, &figures->emulated); }
+
+const pace_cost_emulated *pace_cost_emulated_of(const pace_cost_figures *figures, const pace_op *op,
+                                                const pace_device *device) {
+    if (op->family != PACE_OP_GEMM || device->generation <= 0) return NULL;
+    PACE_ITEMS (const pace_cost_emulated, one, &figures->emulated)
+        if (one->precision == op->precision && device->generation < one->below_generation) return one;
+    return NULL;
+}
 
 bool pace_cost_on_matrix_units(const pace_op *op, const pace_device *device) {
     if ((unsigned)op->precision >= PACE_PRECISIONS) return false;

@@ -39,6 +39,14 @@ typedef struct {
     double factor;
 } pace_cost_load;
 
+/* Products that frameworks compute in single precision where a device lacks matrix units for theirs. */
+typedef struct {
+    pace_precision precision;
+    int below_generation; /* NVIDIA's compute capability times ten */
+    double share;         /* of what products in single precision reach */
+    double spread;        /* besides that of the figure */
+} pace_cost_emulated;
+
 /* Of kernels that quantise the input of a product, row by row (quantise.h). */
 typedef struct {
     double fixed_s; /* of each kernel */
@@ -51,6 +59,7 @@ typedef struct {
     PACE_VEC(pace_cost_figure) rows;
     uint32_t last_of[PACE_OP_FAMILIES]; /* family -> its last row + 1; 0 = none */
     PACE_VEC(pace_cost_load) loads;
+    PACE_VEC(pace_cost_emulated) emulated;
     pace_cost_guess of_tensors, of_nothing;
     struct {
         double share, spread;
@@ -75,3 +84,7 @@ bool pace_cost_on_matrix_units(const pace_op *op, const pace_device *device);
 /** Times which the arithmetic of an operation takes under load: 1 for what multiplies no matrices, or not on matrix
  * units, and for devices of which nothing is known. */
 double pace_cost_figures_load_of(const pace_cost_figures *figures, const pace_op *op, const pace_device *device);
+
+/** The entry that says how a product's precision is emulated on a device; NULL = its own units compute it. */
+const pace_cost_emulated *pace_cost_emulated_of(const pace_cost_figures *figures, const pace_op *op,
+                                                const pace_device *device);

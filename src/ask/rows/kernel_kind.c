@@ -109,17 +109,22 @@ static pace_status ready(kernels *k) {
 }
 
 /* By formula a device is asked for no arithmetic that it lacks; measured rows may tell how it does without. */
-static pace_status check_rate(const pace_kernel_row *row, pace_rung rung) {
+static pace_status check_rate(const kernels *k, const pace_kernel_row *row, pace_rung rung) {
     pace_op_family family = row->op.family;
     bool computes = family == PACE_OP_GEMM || family == PACE_OP_CONVOLUTION || family == PACE_OP_ATTENTION;
-    if (!computes || rung < PACE_RUNG_FORMULA) return PACE_OK;
+    if (!computes || rung < PACE_RUNG_FORMULA || pace_cost_emulates(k->cost, row->device, &row->op)) return PACE_OK;
     return pace_device_check_precision(row->device, row->op.precision);
+}
+
+static bool is_emulated(const kernels *k, const pace_kernel_row *row, const pace_row_answer *answer) {
+    return answer->known && answer->time_s.rung >= PACE_RUNG_FORMULA && row->part_count == 0 &&
+           pace_cost_emulates(k->cost, row->device, &row->op);
 }
 
 static pace_status price(pace_estimate *out_s, kernels *k, const pace_kernel_rows *rows, const pace_kernel_row *row) {
     PACE_TRY(ready(k));
     PACE_TRY(pace_kernel_row_price(out_s, k->cost, rows, row));
-    PACE_TRY(check_rate(row, out_s->rung));
+    PACE_TRY(check_rate(k, row, out_s->rung));
     if (!row->called) return PACE_OK;
     const char *op = pace_csv_at(&rows->csv, row->row, rows->columns.op);
     return pace_kernel_calls_add(out_s, &k->calls, k->options->context->catalog, row->device, op);
@@ -138,6 +143,9 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     const char *beyond = out->known && *k->fit_unit ? pace_kernel_row_beyond(k->cost, rows, row) : NULL;
     if (beyond) snprintf(out->beyond, sizeof out->beyond, "%s", beyond);
     snprintf(out->status, sizeof out->status, "%s", status);
+    if (is_emulated(k, row, out))
+        pace_append(out->status, sizeof out->status, "; in %s products run as in single precision here",
+                    pace_precision_key(row->op.precision));
     bool fitted = out->known && (out->time_s.rung == PACE_RUNG_LEARNED || out->time_s.rung == PACE_RUNG_MEASURED);
     const char *unused[] = {fitted && row->order_known ? "" : row->ordered, row->windowed, row->shaped, row->timed};
     if (out->known) pace_row_say_unused(out, unused, 4);
