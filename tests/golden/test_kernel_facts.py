@@ -45,5 +45,14 @@ def test_emulated():
     expect(float(half["predicted"]) > 5 * float(single["predicted"]) and half["status"] == "ok", single, half)
 
 
+def test_few_tokens_of_experts():
+    """Fused experts on H200, 128 of 704 x 2816, 8 a token (vllm, pull request 44818). 16 tokens choose 128 (1 - (1 - 8/128)^16) = 82."""
+    rows = holds("experts", "tokens,experts,inner,hidden,topk,dtype,us\n16,128,704,2816,8,bf16,257.8\n64,128,704,2816,8,bf16,391.8\n256,128,704,2816,8,bf16,419.8\n",
+                 "us", "--on", "h200", "--set", "op=fused_moe", within=0.2)
+    few, all_of_them = float(rows[0]["predicted"]), float(rows[1]["predicted"])
+    expect(0.55 < few / all_of_them < 0.75, "82 of 126 experts", few, all_of_them)
+
+
 test_emulated()
+test_few_tokens_of_experts()
 finish()

@@ -81,11 +81,13 @@ static unsigned recurrent(pace_op_part *out, const pace_op *op) {
     return n;
 }
 
-/* Tokens spread evenly over the experts of this device; those without a token read no weights. */
+/* Each token goes to any topk experts, as gates of random numbers have it: of few tokens some experts of this device have
+ * none, and read no weights. Those that have some have equally many. */
 static unsigned experts(pace_op_part *out, const pace_op *op) {
     const double *s = op->size;
     double here = fmax(s[EXPERTS] / s[EP], 1), copies = s[TOKENS] * s[TOPK] / s[EP];
-    double active = fmin(here, fmax(copies, 1)), each = ceil(fmax(copies, 1) / active), inner = s[INNER] / s[TP];
+    double chosen = here * (1 - pow(fmax(1 - s[TOPK] / s[EXPERTS], 0), s[TOKENS]));
+    double active = fmax(chosen, 1), each = ceil(fmax(copies, 1) / active), inner = s[INNER] / s[TP];
     out[0] = product(op, op->pass, active, each, 2 * inner, s[WIDTH], 1);
     out[1] = pointwise(op, active * each * inner, 2, 1, 1);
     out[2] = product(op, op->pass, active, each, s[WIDTH], inner, 1);
