@@ -45,6 +45,13 @@ def test_emulated():
     expect(float(half["predicted"]) > 5 * float(single["predicted"]) and half["status"] == "ok", single, half)
 
 
+def test_attention_of_a_cut_board():
+    """FlashAttention-3 on H20, whose matrix units compute 148 TFLOP/s at the clock of other boards (Dao-AILab/flash-attention, issue
+    1310): exponentials go at that clock."""
+    holds("H20", "op,batch,heads,head_dim,seqlen,causal,dtype,ms\nfa3,2,32,64,2048,False,fp16,0.572\nfa3,2,32,64,2048,True,fp16,0.342\n"
+          "fa3,2,16,128,2048,False,fp16,0.545\nfa3,2,16,128,2048,True,fp16,0.319\n", "ms", "--on", "h20", within=0.2)
+
+
 def test_few_tokens_of_experts():
     """Fused experts on H200, 128 of 704 x 2816, 8 a token (vllm, pull request 44818). 16 tokens choose 128 (1 - (1 - 8/128)^16) = 82."""
     rows = holds("experts", "tokens,experts,inner,hidden,topk,dtype,us\n16,128,704,2816,8,bf16,257.8\n64,128,704,2816,8,bf16,391.8\n256,128,704,2816,8,bf16,419.8\n",
@@ -53,6 +60,13 @@ def test_few_tokens_of_experts():
     expect(0.55 < few / all_of_them < 0.75, "82 of 126 experts", few, all_of_them)
 
 
+def test_boards_by_form():
+    """The PCIe board of the H800 has fewer multiprocessors and a lower clock (issue 112 of the same: 37.8 TFLOP/s in FP32, SXM's 51)."""
+    holds("H800 PCIe", "device,m,n,k,dtype,TFLOPS\nNVIDIA H800 PCIe,4096,4096,4096,fp32,37.22\nNVIDIA H800 PCIe,8192,8192,8192,fp32,37.77\n", "TFLOPS", within=0.1)
+
+
 test_emulated()
+test_attention_of_a_cut_board()
 test_few_tokens_of_experts()
+test_boards_by_form()
 finish()
