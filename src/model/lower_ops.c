@@ -208,9 +208,10 @@ pace_op pace_lower_embedding(const pace_lowering *to, const pace_layer *layer, p
                   layer->kind == PACE_LAYER_EMBEDDING_BAG ? "bag" : "");
 }
 
+/* Kernels written by hand take the gradients of scale and shift along (catalog/costs.yaml). */
 pace_op pace_lower_layer_norm(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes) {
     double columns = layer->option[PACE_OPTION_WIDTH];
-    return pace_emit_rows(to, PACE_OP_NORMALIZATION, "layer_norm", pass,
+    return pace_emit_rows(to, PACE_OP_NORMALIZATION, to->config->fuses_norms ? "fused_layer_norm" : "layer_norm", pass,
                           pace_emit_elements(to, &layer->shape) / columns, columns, bytes);
 }
 

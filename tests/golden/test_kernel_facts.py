@@ -52,6 +52,14 @@ def test_attention_of_a_cut_board():
           "fa3,2,16,128,2048,False,fp16,0.545\nfa3,2,16,128,2048,True,fp16,0.319\n", "ms", "--on", "h20", within=0.2)
 
 
+def test_streams():
+    """A large tensor copied (chsasank/device-benchmarks), and a layer norm's gradients (KernelAgent, pull request 133: ATen)."""
+    holds("copies", "device,op,dtype,elements,GB/s\n" + "".join(f"{device},copy,fp32,67000000,{rate}\n" for device, rate in (
+        ("RTX 3090", 831), ("RTX 4070 Super", 411), ("RTX 4090", 912), ("RX 7900 XTX", 792))), "GB/s", within=0.1)
+    holds("gradients of a layer norm", "M,N,dtype,ms\n4096,6144,bf16,0.0777\n16384,6144,bf16,0.2794\n65536,6144,bf16,1.0652\n65536,8192,bf16,1.3138\n",
+          "ms", "--on", "gb300", "--set", "op=layer_norm", "--set", "pass=bwd")
+
+
 def test_few_tokens_of_experts():
     """Fused experts on H200, 128 of 704 x 2816, 8 a token (vllm, pull request 44818). 16 tokens choose 128 (1 - (1 - 8/128)^16) = 82."""
     rows = holds("experts", "tokens,experts,inner,hidden,topk,dtype,us\n16,128,704,2816,8,bf16,257.8\n64,128,704,2816,8,bf16,391.8\n256,128,704,2816,8,bf16,419.8\n",
@@ -67,6 +75,7 @@ def test_boards_by_form():
 
 test_emulated()
 test_attention_of_a_cut_board()
+test_streams()
 test_few_tokens_of_experts()
 test_boards_by_form()
 finish()
