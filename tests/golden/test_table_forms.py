@@ -101,6 +101,25 @@ def test_copies():
     expect(answers("op,dtype,size (GiB),GB/s\ncopy,fp16,1,1\n", "--on", "a100") == answers("op,dtype,elements,GB/s\ncopy,fp16,536870912,1\n", "--on", "a100"))
 
 
+def test_tables_of_tools():
+    """CUTLASS' profiler has the kind of operation beside its kernel's name; FBGEMM's look-ups have letters that steps have, too."""
+    plain = answers("op,m,n,k,dtype,us\ngemm,4096,4096,4096,fp32,1\n", "--on", "a100")
+    row = ask("Problem,Provider,OperationKind,Operation,m,n,k,Runtime\n1,CUTLASS,gemm,cutlass_simt_sgemm_256x128_8x4_nt_align1,4096,4096,4096,8\n", "--on", "a100")[0]
+    expect(row["unit"] == "ms" and abs(seconds(row) * 1e6 / float(plain[0][0]) - 1) < 1e-6, row, plain)
+    path = os.path.join(FOLDER, "look-ups.csv")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("B,E,T,D,L,Time (us)\n65536,10000000,2,192,32,5234\n")
+    code, out, err = run("predict", "--rows", path, "--on", "a100")
+    expect(code == 0 and "embedding" not in err and float(list(csv.DictReader(io.StringIO(out)))[0]["predicted"]) > 0, out, err)
+    one, other = (ask(f"{head}\n{cells}\n", "--on", "a100")[0] for head, cells in (
+        ("op,parameters,tensors,dtype,ms", "adam,1000000000,300,fp32,1"), ("optimizer,params (M),num_tensors,dtype,step time (ms)", "fused_adamw,1000,300,fp32,1")))
+    expect(abs(seconds(one) / seconds(other) - 1) < 1e-9, one, other)
+
+
+def seconds(row):
+    return float(row["predicted"]) * {"s": 1, "ms": 1e-3, "us": 1e-6}[row["unit"]]
+
+
 def test_names_of_devices():
     for name, like in (("Nvidia 4090", "rtx-4090"), ("NVIDIA 3090 Ti", "rtx-3090-ti"), ("Nvidia 4070 Super", "rtx-4070-super"),
                        ("AMD 7900 XTX", "rx-7900-xtx"), ("Nvidia 4090 D", "rtx-4090-d")):
@@ -113,5 +132,6 @@ test_markdown_without_edges()
 test_names_of_sizes()
 test_rates_of_implementations()
 test_copies()
+test_tables_of_tools()
 test_names_of_devices()
 finish()

@@ -295,7 +295,9 @@ static bool names_operation(const pace_columns *columns, const pace_csv *csv) {
 
 static int claims(const pace_columns *columns, const pace_csv *csv) {
     if (names_operation(columns, csv)) return 50;
-    return pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL) ? 20 : 0;
+    const pace_layout *layout = pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL);
+    if (layout && layout->family == PACE_OP_EMBEDDING) return 40; /* B, E, T, D and L are of look-ups, not of layers */
+    return layout ? 20 : 0;
 }
 
 const pace_row_kind pace_kernel_kind = {.name = "kernel",
