@@ -3,8 +3,8 @@
  * quotes), plain, gzip or zstd, read in one pass. Lines that start with '#' before the header are comments.
  * Where the header has semicolons or tabs before any comma, these separate. A header that starts with a bar is that of
  * a Markdown table: bars separate, and cells are given without blanks, asterisks and backticks around them; so is one
- * with bars above a line of dashes and bars. Where nothing separates a header of several words, and the first row has as
- * many, or its number before as many, blanks do (csv_form.h).
+ * with bars above a line of dashes and bars. Where nothing separates a header of several words, and the first row has
+ * as many, or its number before as many, blanks do (csv_form.h).
  */
 #pragma once
 

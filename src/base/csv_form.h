@@ -11,5 +11,5 @@ typedef struct {
     unsigned spaces; /* cells are parted by so many blanks or more, as pandas and tabulate print; 0 = they are not */
 } pace_csv_form;
 
-/** The form of a table that begins with these bytes; all zero for separated values and Markdown that begins with bars. */
+/** The form of a table that begins with these bytes; all zero for separated values and Markdown with bars in front. */
 pace_csv_form pace_csv_form_of(const char *head, size_t length);

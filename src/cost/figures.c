@@ -193,7 +193,9 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
     return PACE_GIVE(out, figures, status, pace_cost_figures_free(&figures));
 }
 
-void pace_cost_figures_free(pace_cost_figures *figures) { PACE_VEC_FREE(&figures->rows, &figures->loads, &figures->emulated); }
+void pace_cost_figures_free(pace_cost_figures *figures) {
+    PACE_VEC_FREE(&figures->rows, &figures->loads, &figures->emulated);
+}
 
 const pace_cost_emulated *pace_cost_emulated_of(const pace_cost_figures *figures, const pace_op *op,
                                                 const pace_device *device) {

@@ -81,8 +81,8 @@ static unsigned recurrent(pace_op_part *out, const pace_op *op) {
     return n;
 }
 
-/* Each token goes to any topk experts, as gates of random numbers have it: of few tokens some experts of this device have
- * none, and read no weights. Those that have some have equally many. */
+/* Each token goes to any topk experts, as gates of random numbers have it: of few tokens some experts of this device
+ * have none, and read no weights. Those that have some have equally many. */
 static unsigned experts(pace_op_part *out, const pace_op *op) {
     const double *s = op->size;
     double here = fmax(s[EXPERTS] / s[EP], 1), copies = s[TOKENS] * s[TOPK] / s[EP];

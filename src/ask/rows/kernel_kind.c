@@ -99,7 +99,7 @@ static void set_values(pace_row_answer *out, const kernels *k, const pace_kernel
     out->unit = columns->measured_count > 0 ? in->unit : *k->fit_unit ? k->fit_unit : "s";
     if (columns->measured_count > 1) out->asked = pace_csv_name(&rows->csv, (size_t)in->column);
     for (int i = 0; out->known && i < 3; i++)
-        out->values[i] = rounded(pace_kernel_row_in_unit(in, row, time_s[rate && i > 0 ? 3 - i : i]));
+        out->values[i] = rounded(pace_kernel_time_in_unit(in, &row->op, time_s[rate && i > 0 ? 3 - i : i]));
 }
 
 static pace_status ready(kernels *k) {

@@ -475,7 +475,7 @@ static pace_status add_row(reader *r, size_t row) {
         bool both = measured && measured->pass != PACE_PASSES ? false : words.both || (measured && measured->both);
         if (good) PACE_TRY(complete(&one, r, compound, both));
         if (measured && measured->kind != PACE_MEASURED_TIME && one.time_s > 0)
-            one.time_s = pace_kernel_row_work(measured->kind, &one) / one.time_s;
+            one.time_s = pace_kernel_rate_work(measured->kind, &one.op) / one.time_s;
         PACE_TRY(PACE_PUSH(&r->rows->rows, one));
     }
     return PACE_OK;
