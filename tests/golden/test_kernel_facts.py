@@ -73,9 +73,15 @@ def test_boards_by_form():
     holds("H800 PCIe", "device,m,n,k,dtype,TFLOPS\nNVIDIA H800 PCIe,4096,4096,4096,fp32,37.22\nNVIDIA H800 PCIe,8192,8192,8192,fp32,37.77\n", "TFLOPS", within=0.1)
 
 
+def test_cross_entropy():
+    """A compiled cross entropy's gradient on B200 (Dao-AILab/quack, issue 68): rows of words are read more than once."""
+    holds("cross entropy", "op,pass,rows,columns,dtype,ms\ncross_entropy,bwd,8192,16384,bf16,0.2265\n", "ms", "--on", "b200")
+
+
 test_emulated()
 test_attention_of_a_cut_board()
 test_streams()
 test_few_tokens_of_experts()
 test_boards_by_form()
+test_cross_entropy()
 finish()
