@@ -120,6 +120,27 @@ def seconds(row):
     return float(row["predicted"]) * {"s": 1, "ms": 1e-3, "us": 1e-6}[row["unit"]]
 
 
+def test_amounts():
+    """"4k" is 4096, an amount of bytes is no side of a matrix, and bytes a second of one size are not known to be a product's."""
+    plain = answers("op,shape,dtype,us\nmatmul,4096x4096x8192,fp16,1\n", "--on", "a100")
+    for cell in ("4kx4kx8k", "4K x 4K x 8K", "m4096n4096k8192"):
+        expect(answers(f"op,shape,dtype,us\nmatmul,{cell},fp16,1\n", "--on", "a100") == plain, cell)
+    expect(answers("op,seqlen,batch,heads,headdim,dtype,us\nattention,4k,2,16,128,fp16,1\n", "--on", "a100") ==
+           answers("op,seqlen,batch,heads,headdim,dtype,us\nattention,4096,2,16,128,fp16,1\n", "--on", "a100"))
+    for cell in ("4 MiB", "512KB", "512B"):
+        row = ask(f"op,size,dtype,us\nmatmul,{cell},fp16,1\n", "--on", "a100")[0]
+        expect(row["predicted"] == "" and row["status"] != "ok", cell, row)
+    elements = answers("op,elements,dtype,us\ncopy,33554432,fp16,1\n", "--on", "a100")
+    for table in ("op,size,dtype,us\ncopy,64 MiB,fp16,1\n", "op,bytes,dtype,us\ncopy,64 MiB,fp16,1\n", "op,size,dtype,us\ncopy,32M,fp16,1\n"):
+        expect(answers(table, "--on", "a100") == elements, table)
+    row = ask("size,H2D (GB/s)\n512 MiB,55\n", "--on", "h100-sxm")[0]
+    expect(row["predicted"] == "", row)
+    row = ask("size,GB/s\n1024,55\n", "--on", "h100-sxm")[0]
+    expect(row["predicted"] == "" and "--set op=" in row["status"], row)
+    row = ask("size,H2D (GB/s)\n512 MiB,55\n", "--on", "h100-sxm", "--set", "op=h2d")[0]
+    expect(row["status"] == "ok" and float(row["low"]) < 55.3 < float(row["high"]), row)
+
+
 def test_names_of_devices():
     for name, like in (("Nvidia 4090", "rtx-4090"), ("NVIDIA 3090 Ti", "rtx-3090-ti"), ("Nvidia 4070 Super", "rtx-4070-super"),
                        ("AMD 7900 XTX", "rx-7900-xtx"), ("Nvidia 4090 D", "rtx-4090-d")):
@@ -133,5 +154,6 @@ test_names_of_sizes()
 test_rates_of_implementations()
 test_copies()
 test_tables_of_tools()
+test_amounts()
 test_names_of_devices()
 finish()

@@ -1,5 +1,6 @@
 #include "ask/rows/kernel_rows.h"
 #include "ask/rows/kernel_rates.h"
+#include "ask/rows/size_cell.h"
 #include "base/decimal.h"
 #include "base/sort.h"
 #include "exchange/algorithms.h"
@@ -15,7 +16,7 @@
 #include <string.h>
 
 /* Sizes and times past these are slips of the pen, not measurements. */
-static const double largest_size = 1e15, shortest_s = 1e-9, longest_s = 1e5;
+static const double shortest_s = 1e-9, longest_s = 1e5;
 
 /* A word and what it means: tables say few words many times. */
 typedef struct {
@@ -196,29 +197,23 @@ static void mark_transposes(pace_kernel_row *out, const char *a, const char *b, 
 
 /* --- sizes -------------------------------------------------------------------------------------------------------- */
 
-/* A number, "True", or the first of equal ones: "(3, 3)". */
-static bool read_cell(double *out, const char *text) {
-    pace_shape_text shape;
-    if (pace_csv_number(out, text)) return *out >= 0 && *out <= largest_size;
-    if (pace_strcasecmp(text, "true") == 0 || pace_strcasecmp(text, "yes") == 0) return *out = 1, true;
-    if (pace_strcasecmp(text, "false") == 0 || pace_strcasecmp(text, "no") == 0) return *out = 0, true;
-    if (!strpbrk(text, "([x,") || !pace_shape_parse(&shape, text)) return false;
-    for (unsigned i = 1; i < shape.dims[0]; i++)
-        if (shape.dim[0][i] != shape.dim[0][0]) return false;
-    *out = shape.dim[0][0];
-    return true;
-}
-
 typedef enum { NOT_THERE, READ, WRONG } reading;
 
-static reading read_source(double *out, pace_kernel_row *row, const reader *r, const pace_size_source *source) {
+/* What a byte of an amount of bytes counts as; 0 where that says no size. */
+static double count_of_byte(const pace_layout *layout, const pace_op *op) {
+    if (layout->in_bytes || layout->family == PACE_OP_TRANSFER) return 1;
+    return layout->family == PACE_OP_COPY ? 1.0 / op->element_bytes : 0;
+}
+
+static reading read_source(double *out, pace_kernel_row *row, const reader *r, const pace_size_source *source,
+                           double of_byte) {
     double product = 1, sum = 0;
     for (unsigned i = 0; i < source->count; i++) {
         const char *text = pace_csv_at(&r->rows->csv, row->row, source->column[i]);
         double value;
         if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "none") == 0 || strcmp(text, "-") == 0)
             return NOT_THERE;
-        if (!read_cell(&value, text)) {
+        if (!pace_size_cell_read(&value, text, source->scale == 1 ? of_byte : 0)) {
             snprintf(row->status, sizeof row->status, "%.24s: expected a size, found \"%.30s\"",
                      pace_csv_name(&r->rows->csv, (size_t)source->column[i]), text);
             return WRONG;
@@ -237,13 +232,17 @@ static bool is_shape_column(const pace_columns *columns, int column) {
 }
 
 /* The first source that is there; NAN when none is. */
-static bool read_size(double *out, pace_kernel_row *row, const reader *r, const pace_size_column *size) {
+static bool read_size(double *out, pace_kernel_row *row, const reader *r, const pace_layout *layout, unsigned at) {
+    const pace_size_column *size = &layout->size[at];
     *out = NAN;
     for (unsigned i = 0; i < size->count; i++) {
-        reading got = read_source(out, row, r, &size->from[i]);
+        reading got = read_source(out, row, r, &size->from[i], count_of_byte(layout, &row->op));
         if (got == READ) return true;
         if (got == NOT_THERE) continue;
-        if (!is_shape_column(&r->rows->columns, size->from[i].column[0])) return false;
+        pace_shape_text shape;
+        const char *text = pace_csv_at(&r->rows->csv, row->row, size->from[i].column[0]);
+        if (!is_shape_column(&r->rows->columns, size->from[i].column[0]) || !pace_shape_parse(&shape, text))
+            return false;
         *row->status = '\0'; /* a shape, to be read as one */
     }
     return true;
@@ -279,7 +278,7 @@ static bool shape_unread(const pace_kernel_row *row, const reader *r) {
     pace_op said = row->op;
     bool any = false;
     for (unsigned i = 0; i < r->rows->columns.shape_count; i++)
-        any |= *pace_csv_at(&r->rows->csv, row->row, r->rows->columns.shape[i]) != '\0';
+        any |= pace_size_cell_is_shape(pace_csv_at(&r->rows->csv, row->row, r->rows->columns.shape[i]));
     for (unsigned i = 0; i < PACE_OP_SIZES; i++) said.size[i] = NAN;
     read_shapes(&said, row->row, r);
     for (unsigned i = 0; i < PACE_OP_SIZES; i++) any &= isnan(said.size[i]);
@@ -315,7 +314,7 @@ static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const r
     bool named = words->op.family != PACE_OP_UNKNOWN;
     out->op.family = layout->family;
     for (unsigned i = 0; i < layout->count; i++)
-        if (!read_size(&out->op.size[i], out, r, &layout->size[i])) return false;
+        if (!read_size(&out->op.size[i], out, r, layout, i)) return false;
     if (layout->in_bytes) out->op.size[0] /= out->op.element_bytes;
     if (layout->family == PACE_OP_ATTENTION) {
         if (!isnan(words->queries)) out->op.size[QUERIES] = words->queries;
@@ -340,15 +339,22 @@ static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const r
     return true;
 }
 
-/* Without an operation's name, two tensors of four dimensions are a convolution, other shapes a product. */
-static pace_op_family family_of_shape(const pace_kernel_row *row, const reader *r) {
+/* Without an operation's name, two tensors of four dimensions are a convolution, other shapes a product; not one size
+ * with bytes a second, which copies and exchanges have too. */
+static pace_op_family family_of_shape(pace_kernel_row *row, const reader *r) {
     const pace_columns *columns = &r->rows->columns;
     pace_shape_text shape;
-    for (unsigned i = 0; i < columns->shape_count; i++)
-        if (pace_shape_parse(&shape, pace_csv_at(&r->rows->csv, row->row, columns->shape[i])))
-            return shape.tensors > 1 && shape.dims[0] == 4 && shape.dims[1] == 4 && shape.dim[0][0] != shape.dim[1][0]
-                       ? PACE_OP_CONVOLUTION
-                       : PACE_OP_GEMM;
+    for (unsigned i = 0; i < columns->shape_count; i++) {
+        if (!pace_shape_parse(&shape, pace_csv_at(&r->rows->csv, row->row, columns->shape[i]))) continue;
+        if (shape.tensors == 1 && shape.dims[0] == 1 && pace_measured_tells_bytes(columns)) {
+            snprintf(row->status, sizeof row->status,
+                     "bytes a second of one size may be any operation's: name it in a column \"op\" or by --set op=");
+            break;
+        }
+        return shape.tensors > 1 && shape.dims[0] == 4 && shape.dims[1] == 4 && shape.dim[0][0] != shape.dim[1][0]
+                   ? PACE_OP_CONVOLUTION
+                   : PACE_OP_GEMM;
+    }
     return PACE_OP_UNKNOWN;
 }
 

@@ -210,3 +210,9 @@ pace_status pace_measured_find(pace_columns *columns, const pace_csv *csv) {
     qsort(columns->measured, columns->measured_count, sizeof *columns->measured, by_column);
     return PACE_OK;
 }
+
+bool pace_measured_tells_bytes(const pace_columns *columns) {
+    for (unsigned i = 0; i < columns->measured_count; i++)
+        if (columns->measured[i].kind != PACE_MEASURED_BYTE_RATE) return false;
+    return columns->measured_count > 0;
+}

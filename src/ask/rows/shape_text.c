@@ -41,6 +41,20 @@ static bool commas_part(const char *cell) {
     return false;
 }
 
+/* What stands behind a number: "4k" is 4096, as in "4kx4k"; NULL for an amount of bytes, which is no dimension. */
+static const char *scale(double *value, const char *at) {
+    const char *word = at + strspn(at, " ");
+    size_t letters = strspn(word, "KMGTkmgtiBb");
+    bool ends = !pace_is_alnum(word[letters]);
+    if (ends && letters > 1 && (word[letters - 1] | 0x20) == 'b') return NULL;
+    if (letters == 1 && *word == 'B' && !word[1]) return NULL;
+    bool joined = (at[0] == 'k' || at[0] == 'K' || at[0] == 'M') &&
+                  (!pace_is_alnum(at[1]) || (is_cross(at + 1) && pace_is_digit(at[2])));
+    if (!joined) return at;
+    *value *= at[0] == 'M' ? 1048576 : 1024;
+    return at + 1;
+}
+
 bool pace_shape_parse(pace_shape_text *out, const char *cell) {
     pace_shape_text shape = {0};
     reader r = {.shape = &shape};
@@ -50,6 +64,7 @@ bool pace_shape_parse(pace_shape_text *out, const char *cell) {
         if (pace_is_digit(*at)) {
             double value;
             const char *end = pace_number_read(&value, at);
+            if (end) end = scale(&value, end);
             if (!end || !add_dimension(&r, value, letter)) return false;
             at = end;
             letter = 0;
