@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 
-/** A number, "4k", "True", or the first of equal ones: "(3, 3)". An amount of bytes ("512 MiB") counts `each` a byte; 0:
- * that is no size here. */
+/** A number, "4k", "True", or the first of equal ones: "(3, 3)". An amount of bytes ("512 MiB") counts `each` a byte;
+ * 0: that is no size here. */
 bool pace_size_cell_read(double *out, const char *text, double each);
 
 /** Whether a cell of a column of shapes says something, and no amount of bytes. */
