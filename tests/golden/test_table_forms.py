@@ -141,6 +141,22 @@ def test_amounts():
     expect(row["status"] == "ok" and float(row["low"]) < 55.3 < float(row["high"]), row)
 
 
+def test_operations_of_several_words():
+    """Tools write names of several words, with others around them; a pageable copy is no pinned one."""
+    def of(name, sizes="size (MB)", cells="64"):
+        row = ask(f"op,{sizes},dtype,us\n{name},{cells},fp16,1\n", "--on", "rtx-4090")[0]
+        expect(row["status"] == "ok", name, row)
+        return row["predicted"]
+    for names, like in ((("Host to Device pinned", "CPU->GPU", "CPU to GPU", "pinned H2D", "[CUDA memcpy HtoD]"), "h2d_pinned"),
+                        (("Host to Device Pageable", "pageable H2D", "Memcpy HtoD (Pageable -> Device)"), "h2d_pageable"),
+                        (("GPU to CPU", "Device to Host bandwidth"), "d2h_pinned")):
+        for name in names:
+            expect(of(name) == of(like), name, like, of(name), of(like))
+    expect(of("h2d_pageable") != of("h2d_pinned"))
+    for name, like in (("Fused Layer Norm fwd kernel", "layer_norm_fwd"), ("apex layer norm backward", "layer_norm_bwd"), ("vocab cross entropy kernel", "cross_entropy")):
+        expect(of(name, "rows,columns", "8192,4096") == of(like, "rows,columns", "8192,4096"), name, like)
+
+
 def test_names_of_devices():
     for name, like in (("Nvidia 4090", "rtx-4090"), ("NVIDIA 3090 Ti", "rtx-3090-ti"), ("Nvidia 4070 Super", "rtx-4070-super"),
                        ("AMD 7900 XTX", "rx-7900-xtx"), ("Nvidia 4090 D", "rtx-4090-d")):
@@ -155,5 +171,6 @@ test_rates_of_implementations()
 test_copies()
 test_tables_of_tools()
 test_amounts()
+test_operations_of_several_words()
 test_names_of_devices()
 finish()

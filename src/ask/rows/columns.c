@@ -190,6 +190,38 @@ static bool find_op_and_pass(pace_op_words *out, const pace_columns *columns, co
     return false;
 }
 
+typedef struct {
+    char text[PACE_PLAIN_NAME];
+    const char *word[PACE_PLAIN_NAME / 2];
+    unsigned count;
+} op_name;
+
+static void cut_name(op_name *out, const char *text) {
+    char *rest = NULL;
+    out->count = 0;
+    pace_plain_name(out->text, text);
+    for (char *at = strtok_r(out->text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) out->word[out->count++] = at;
+}
+
+/* "Host to Device, pageable", "fused add layer norm bwd": the longest run of two words and more that is an operation,
+ * the last of these, and the pass behind it. */
+static bool find_op_of_words(pace_op_words *out, const pace_columns *columns, const char *text) {
+    op_name name;
+    cut_name(&name, text);
+    for (unsigned length = name.count; length >= 2; length--)
+        for (unsigned from = name.count - length + 1; from-- > 0;) {
+            char joined[PACE_PLAIN_NAME] = "";
+            pace_op_words found = *out;
+            for (unsigned i = 0; i < length; i++)
+                pace_append(joined, sizeof joined, "%s%s", i > 0 ? "_" : "", name.word[from + i]);
+            if (!find_op(&found, columns, joined)) continue;
+            if (from + length < name.count) (void)pace_columns_pass(&found, columns, name.word[from + length]);
+            *out = found;
+            return true;
+        }
+    return false;
+}
+
 /* "enc-attention-dropout", "embedding_bwd_sgd_kernel": the last of the name's words that is an operation, or the last
  * before a pass. */
 static bool find_op_within(pace_op_words *out, const pace_columns *columns, const char *word) {
@@ -211,7 +243,8 @@ bool pace_columns_op(pace_op_words *out, const pace_columns *columns, const char
     word = behind_prefix(word, member(columns, "op_prefixes"));
     pace_collective exchange; /* "all_reduce" is no reduction */
     return find_op(out, columns, word) || find_op_and_pass(out, columns, word) ||
-           (!pace_collective_find(&exchange, word) && find_op_within(out, columns, word));
+           (!pace_collective_find(&exchange, word) &&
+            (find_op_of_words(out, columns, word) || find_op_within(out, columns, word)));
 }
 
 bool pace_columns_pass(pace_op_words *out, const pace_columns *columns, const char *word) {
