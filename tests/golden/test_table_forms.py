@@ -133,12 +133,24 @@ def test_amounts():
     elements = answers("op,elements,dtype,us\ncopy,33554432,fp16,1\n", "--on", "a100")
     for table in ("op,size,dtype,us\ncopy,64 MiB,fp16,1\n", "op,bytes,dtype,us\ncopy,64 MiB,fp16,1\n", "op,size,dtype,us\ncopy,32M,fp16,1\n"):
         expect(answers(table, "--on", "a100") == elements, table)
-    row = ask("size,H2D (GB/s)\n512 MiB,55\n", "--on", "h100-sxm")[0]
-    expect(row["predicted"] == "", row)
     row = ask("size,GB/s\n1024,55\n", "--on", "h100-sxm")[0]
     expect(row["predicted"] == "" and "--set op=" in row["status"], row)
-    row = ask("size,H2D (GB/s)\n512 MiB,55\n", "--on", "h100-sxm", "--set", "op=h2d")[0]
-    expect(row["status"] == "ok" and float(row["low"]) < 55.3 < float(row["high"]), row)
+
+
+def test_links_side_by_side():
+    """One column a way, as tables of machines have them: each is a question of its own (H100 SXM: 55 GB/s over PCIe 5.0)."""
+    long = ask("op,size (MB),GB/s\nh2d_pinned,64,25\nd2h_pinned,64,26\nh2d_pageable,64,9\n", "--on", "rtx-4090")
+    wide = ask("size (MB),H2D pinned (GB/s),D2H pinned (GB/s),pageable H2D (GB/s)\n64,25,26,9\n", "--on", "rtx-4090")
+    expect([row["predicted"] for row in wide] == [row["predicted"] for row in long] and len(set(row["predicted"] for row in wide)) > 1, wide, long)
+    for head in ("size,H2D (GB/s),D2H (GB/s)", "bytes,H2D GB/s,D2H GB/s"):
+        rows = ask(f"device,{head}\nH100 SXM,512 MiB,55.3,55.1\n")
+        expect(len(rows) == 2 and all(row["status"] == "ok" and float(row["low"]) < 55.2 < float(row["high"]) for row in rows), head, rows)
+    for cell in ("67108864", "64M", "64 MiB"):
+        row = ask(f"op,size,GB/s\nh2d,{cell},25\n", "--on", "rtx-4090")[0]
+        expect(row["status"] == "ok" and float(row["low"]) < 25 < float(row["high"]), cell, row)
+    # where sizes say an operation, such a column is a part of what it takes
+    row = ask("m,n,k,dtype,kernel time (ms),H2D (ms)\n4096,4096,4096,fp16,0.6,3\n", "--on", "a100")
+    expect(len(row) == 1 and 0.3 < float(row[0]["predicted"]) < 1, row)
 
 
 def test_operations_of_several_words():
@@ -171,6 +183,7 @@ test_rates_of_implementations()
 test_copies()
 test_tables_of_tools()
 test_amounts()
+test_links_side_by_side()
 test_operations_of_several_words()
 test_names_of_devices()
 finish()

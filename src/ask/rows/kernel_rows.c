@@ -1,4 +1,5 @@
 #include "ask/rows/kernel_rows.h"
+#include "ask/rows/device_cell.h"
 #include "ask/rows/kernel_rates.h"
 #include "ask/rows/size_cell.h"
 #include "base/decimal.h"
@@ -44,40 +45,16 @@ static memo *recall(const reader *r, memo *memos, const char *text, bool *fresh)
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
 
-/* "cuda:0", "gpu" and numbers name a place in a machine, not what it is. */
-static bool is_place(const char *name) {
-    static const char *const places[] = {"cuda", "gpu", "hip", "rocm", "xpu", "hpu", "default", "none", "nan", "n/a"};
-    size_t length = strcspn(name, ":");
-    if (strspn(name, "0123456789") == strlen(name)) return true;
-    for (size_t i = 0; i < PACE_COUNT(places); i++)
-        if (strlen(places[i]) == length && pace_strncasecmp(name, places[i], length) == 0) return true;
-    return false;
-}
-
-static const char *closest_device(const pace_device_catalog *catalog, const char *name) {
-    const char *best = "";
-    for (size_t i = 0; i < catalog->count; i++) best = pace_word_nearer(name, best, catalog->devices[i].name);
-    return best;
-}
-
-/* Tables write "NV_V100" and "A100_SXM", each word for itself, or "RTX2080Ti", all in one. */
-static const pace_device *find_device(const pace_device_catalog *catalog, const char *name) {
-    const pace_device *found = pace_device_find(catalog, name, 0);
-    for (size_t i = 0; i < catalog->count && !found; i++)
-        if (pace_same_word(catalog->devices[i].name, name)) found = &catalog->devices[i];
-    return found;
-}
-
 static bool set_device(pace_kernel_row *out, reader *r, size_t row) {
     const char *name = pace_csv_at(&r->rows->csv, row, r->rows->columns.device);
     bool fresh;
     memo *known = recall(r, r->devices, name, &fresh);
-    if (fresh) known->device = *name && !is_place(name) ? find_device(r->catalog, name) : r->fallback;
+    if (fresh) known->device = pace_device_cell_is_place(name) ? r->fallback : pace_device_cell_find(r->catalog, name);
     out->device = known->device;
     if (out->device) return true;
-    if (*name && !is_place(name))
+    if (!pace_device_cell_is_place(name))
         snprintf(out->status, sizeof out->status, "unknown device \"%.60s\"; the closest name is \"%.40s\"", name,
-                 closest_device(r->catalog, name));
+                 pace_device_cell_closest(r->catalog, name));
     else snprintf(out->status, sizeof out->status, "no device: expected a column \"device\" or --on");
     return false;
 }
@@ -131,10 +108,9 @@ static bool has_rate(pace_kernel_row *out) {
     return false;
 }
 
-static bool set_words(pace_kernel_row *out, pace_op_words *words, reader *r, size_t row) {
+static bool set_words(pace_kernel_row *out, pace_op_words *words, reader *r, size_t row, const char *op) {
     const pace_columns *columns = &r->rows->columns;
-    const char *op = pace_csv_at(&r->rows->csv, row, columns->op),
-               *dtype = pace_csv_at(&r->rows->csv, row, columns->dtype);
+    const char *dtype = pace_csv_at(&r->rows->csv, row, columns->dtype);
     const char *pass = pace_csv_at(&r->rows->csv, row, columns->pass);
     pace_op_words moved;
     *words = PACE_OP_NO_WORDS;
@@ -277,12 +253,20 @@ static bool shapes_differ(const pace_kernel_row *row, const reader *r) {
 static bool shape_unread(const pace_kernel_row *row, const reader *r) {
     pace_op said = row->op;
     bool any = false;
-    for (unsigned i = 0; i < r->rows->columns.shape_count; i++)
-        any |= pace_size_cell_is_shape(pace_csv_at(&r->rows->csv, row->row, r->rows->columns.shape[i]));
     for (unsigned i = 0; i < PACE_OP_SIZES; i++) said.size[i] = NAN;
     read_shapes(&said, row->row, r);
-    for (unsigned i = 0; i < PACE_OP_SIZES; i++) any &= isnan(said.size[i]);
-    return any;
+    for (unsigned i = 0; i < PACE_OP_SIZES; i++) any |= !isnan(said.size[i]);
+    return !any;
+}
+
+/* Whether columns of shapes say something in vain; a number of what counts bytes is no shape. */
+static bool shape_in_vain(const pace_kernel_row *row, const reader *r) {
+    const pace_columns *columns = &r->rows->columns;
+    bool any = false;
+    for (unsigned i = 0; i < columns->shape_count; i++)
+        any |= pace_size_cell_is_shape(pace_csv_at(&r->rows->csv, row->row, columns->shape[i]),
+                                       row->op.family == PACE_OP_TRANSFER);
+    return any && (shapes_differ(row, r) || shape_unread(row, r));
 }
 
 static void say_missing(pace_kernel_row *out, const pace_layout *layout, unsigned size) {
@@ -331,10 +315,7 @@ static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const r
         say_missing(out, layout, i);
         return false;
     }
-    out->shaped =
-        !layout->compound && r->rows->columns.shape_count > 0 && (shapes_differ(out, r) || shape_unread(out, r))
-            ? "shape"
-            : "";
+    out->shaped = !layout->compound && shape_in_vain(out, r) ? "shape" : "";
     slide_window(out, r);
     return true;
 }
@@ -460,18 +441,31 @@ static pace_status complete(pace_kernel_row *one, reader *r, pace_compound compo
     return PACE_OK;
 }
 
+/* What a row asks of the operation of this name; false where it cannot be asked. */
+static bool set_row(pace_kernel_row *out, pace_op_words *words, pace_compound *compound, reader *r, size_t row,
+                    const char *op) {
+    *out = (pace_kernel_row){
+        .row = (uint32_t)row, .ordered = "", .windowed = "", .shaped = "", .timed = "", .time_s = NAN};
+    *words = PACE_OP_NO_WORDS;
+    *compound = PACE_COMPOUND_NONE;
+    out->source = pace_csv_at(&r->rows->csv, row, r->rows->columns.source);
+    set_timed(out, &r->rows->columns, pace_csv_at(&r->rows->csv, row, r->rows->columns.timed));
+    return set_device(out, r, row) && set_words(out, words, r, row, op) && set_sizes(out, words, r, compound);
+}
+
 static pace_status add_row(reader *r, size_t row) {
     const pace_columns *columns = &r->rows->columns;
-    pace_kernel_row asked = {
-        .row = (uint32_t)row, .ordered = "", .windowed = "", .shaped = "", .timed = "", .time_s = NAN};
-    pace_op_words words = PACE_OP_NO_WORDS;
+    pace_kernel_row asked;
+    pace_op_words words;
     pace_compound compound = PACE_COMPOUND_NONE;
-    asked.source = pace_csv_at(&r->rows->csv, row, columns->source);
-    set_timed(&asked, columns, pace_csv_at(&r->rows->csv, row, columns->timed));
-    bool good =
-        set_device(&asked, r, row) && set_words(&asked, &words, r, row) && set_sizes(&asked, &words, r, &compound);
+    const char *set = NULL;
+    bool good = false;
     for (unsigned i = 0; i < columns->measured_count || i == 0; i++) {
         const pace_measured_column *measured = columns->measured_count > 0 ? &columns->measured[i] : NULL;
+        const char *op = measured && measured->link ? pace_csv_name(&r->rows->csv, (size_t)measured->column)
+                                                    : pace_csv_at(&r->rows->csv, row, columns->op);
+        if (op != set) good = set_row(&asked, &words, &compound, r, row, op);
+        set = op;
         pace_kernel_row one = asked;
         one.measured = i;
         if (good && measured) {
@@ -572,7 +566,7 @@ static pace_status read_rows(pace_kernel_rows *rows, const pace_device_catalog *
     pace_status status = pace_columns_find(&rows->columns, catalog->documents, &rows->csv);
     const pace_columns *columns = &rows->columns;
     if (status == PACE_OK && columns->op < 0 && columns->dtype < 0 && columns->shape_count == 0 &&
-        !pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL))
+        !pace_measured_links(columns) && !pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL))
         status = pace_columns_fail(columns, &rows->csv, PACE_OP_UNKNOWN);
     for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
     for (unsigned m = 0; status == PACE_OK && m < columns->measured_count; m++)

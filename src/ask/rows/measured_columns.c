@@ -171,6 +171,7 @@ static bool read_rate(candidate *out, const pace_columns *columns, const char *p
 }
 
 static bool same_question(const pace_measured_column *a, const pace_measured_column *b) {
+    if (a->link || b->link) return false;
     return a->pass == b->pass && a->both == b->both;
 }
 
@@ -182,6 +183,13 @@ static void add(candidate *all, unsigned *count, const candidate *found) {
         return;
     }
     if (*count < PACE_MEASURED_MOST) all[(*count)++] = *found;
+}
+
+/* "D2H pinned (GB/s)". Where sizes say an operation, such a column is a part of what it takes. */
+static bool names_link(const pace_columns *columns, const char *name) {
+    pace_op_words words = PACE_OP_NO_WORDS;
+    return columns->op < 0 && !pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL) &&
+           pace_columns_op(&words, columns, name) && words.op.family == PACE_OP_TRANSFER;
 }
 
 PACE_ORDER(by_column, pace_measured_column, PACE_UP(column))
@@ -203,6 +211,7 @@ pace_status pace_measured_find(pace_columns *columns, const pace_csv *csv) {
         if ((int)c == columns->pass || (int)c == columns->op || (int)c == columns->unit) continue;
         if (!read_time(&found, columns, plain) && !read_rate(&found, columns, plain)) continue;
         found.column.column = (int)c;
+        found.column.link = names_link(columns, pace_csv_name(csv, c));
         add(all, &count, &found);
     }
     for (unsigned i = 0; i < count; i++)
@@ -215,4 +224,10 @@ bool pace_measured_tells_bytes(const pace_columns *columns) {
     for (unsigned i = 0; i < columns->measured_count; i++)
         if (columns->measured[i].kind != PACE_MEASURED_BYTE_RATE) return false;
     return columns->measured_count > 0;
+}
+
+bool pace_measured_links(const pace_columns *columns) {
+    for (unsigned i = 0; i < columns->measured_count; i++)
+        if (columns->measured[i].link) return true;
+    return false;
 }

@@ -11,3 +11,6 @@ double pace_measured_unit(const pace_columns *columns, const char *word);
 
 /** Whether nothing but bytes a second was measured. */
 bool pace_measured_tells_bytes(const pace_columns *columns);
+
+/** Whether a measured column's own name says the operation, a copy over a link. */
+bool pace_measured_links(const pace_columns *columns);

@@ -28,9 +28,9 @@ static bool read_bytes(double *out, const char *text) {
     return pace_has_suffix(text, "B") && pace_parse_bytes(out, text);
 }
 
-bool pace_size_cell_is_shape(const char *text) {
-    double bytes;
-    return *text && !read_bytes(&bytes, text);
+bool pace_size_cell_is_shape(const char *text, bool bytes) {
+    double amount;
+    return *text && !read_bytes(&amount, text) && !(bytes && pace_size_cell_read(&amount, text, 1));
 }
 
 bool pace_size_cell_read(double *out, const char *text, double each) {

@@ -1,0 +1,28 @@
+#include "ask/rows/device_cell.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+#include <string.h>
+
+bool pace_device_cell_is_place(const char *name) {
+    static const char *const places[] = {"cuda", "gpu", "hip", "rocm", "xpu", "hpu", "default", "none", "nan", "n/a"};
+    size_t length = strcspn(name, ":");
+    if (strspn(name, "0123456789") == strlen(name)) return true;
+    for (size_t i = 0; i < PACE_COUNT(places); i++)
+        if (strlen(places[i]) == length && pace_strncasecmp(name, places[i], length) == 0) return true;
+    return false;
+}
+
+const char *pace_device_cell_closest(const pace_device_catalog *catalog, const char *name) {
+    const char *best = "";
+    for (size_t i = 0; i < catalog->count; i++) best = pace_word_nearer(name, best, catalog->devices[i].name);
+    return best;
+}
+
+/* Tables write "NV_V100" and "A100_SXM", each word for itself, or "RTX2080Ti", all in one. */
+const pace_device *pace_device_cell_find(const pace_device_catalog *catalog, const char *name) {
+    const pace_device *found = pace_device_find(catalog, name, 0);
+    for (size_t i = 0; i < catalog->count && !found; i++)
+        if (pace_same_word(catalog->devices[i].name, name)) found = &catalog->devices[i];
+    return found;
+}
