@@ -157,7 +157,49 @@ def check_own_kinds(folder):
         expect_line(code, err, 3, "is empty")
 
 
+def check_half_foreign(folder):
+    """Tools that call some of their categories as the profiler does: what is read alone would mislead."""
+    def events(*kinds):
+        return [{"ph": "X", "cat": kind, "name": f"k{i % 3}", "pid": 0, "tid": 7, "ts": 10 * i, "dur": 6, "args": {"device": 0, "stream": 7, "correlation id": i}}
+                for i, kind in enumerate(kinds * 9)]
+    path = os.path.join(folder, "half.json")
+    for kinds, named in ((("Session", "Node", "Kernel"), "Session"), (("cpu_op", "gpu_op"), "gpu_op"), (("ProfileStep", "Operator", "CudaRuntime", "Kernel"), "ProfileStep")):
+        with open(path, "w") as file:
+            file.write(json.dumps({"traceEvents": events(*kinds)}))
+        code, _, err = run("analyze", path)
+        expect_line(code, err, 3, f"(category '{named}')", "would mislead")
+    # some beside a whole trace are left out, which is said; what the profiler writes for itself is not worth a word
+    kernels = events("cuda_runtime", "kernel")
+    for extra, said in (("mine", "('mine' first)"), ("overhead", None), ("gpu_user_annotation", None)):
+        with open(path, "w") as file:
+            file.write(json.dumps({"traceEvents": kernels + events(extra)[:3]}))
+        code, out, err = run("analyze", path)
+        expect(code == 0 and (said in err if said else "left out" not in err), extra, code, err)
+
+
+def check_other_devices(folder):
+    """Kineto for other devices names categories after them; their calls launch and wait as CUDA's do."""
+    wanted = None
+    for runtime, kernel, copy in (("cuda_runtime", "kernel", "gpu_memcpy"), ("musa_runtime", "kernel", "gpu_memcpy"), ("musa_driver", "kernel", "gpu_memcpy"),
+                                  ("privateuse1_runtime", "privateuse1_kernel", "privateuse1_memcpy"), ("hip_runtime", "kernel", "gpu_memcpy")):
+        events = []
+        for i in range(12):
+            for cat, name, pid, tid, at, dur, args in ((runtime, "cudaLaunchKernel", 1, 1, 0, 4, {}), (kernel, "gemm", 0, 7, 20, 40, {"device": 0, "stream": 7}),
+                                                       (runtime, "cudaMemcpyAsync", 1, 1, 5, 3, {}), (copy, "Memcpy HtoD (Pinned -> Device)", 0, 7, 62, 9, {"device": 0, "stream": 7, "bytes": 64})):
+                events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": 100 * i + at, "dur": dur, "args": {**args, "correlation": 2 * i + 1 + ("emcpy" in name)}})
+        path = os.path.join(folder, "device.json")
+        with open(path, "w") as file:
+            file.write(json.dumps({"traceEvents": events}))
+        code, out, err = run("analyze", path, "-f", "json", "-q")
+        window = json.loads(out)["window"] if code == 0 else err
+        wanted = wanted or window
+        expect(window == wanted and window["busy_ns"] == 12 * 49000, runtime, window, wanted)
+
+
 def main():
+    with tempfile.TemporaryDirectory(prefix="paceline-texts-") as folder:
+        check_half_foreign(folder)
+        check_other_devices(folder)
     with tempfile.TemporaryDirectory(prefix="paceline-kinds-") as folder:
         check_own_kinds(folder)
     with tempfile.TemporaryDirectory(prefix="paceline-foreign-") as folder:

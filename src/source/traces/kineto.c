@@ -34,7 +34,8 @@ typedef struct {
     uint64_t others;          /* events on such a lane of another process */
     PACE_VEC(open_task) open; /* B without its E yet */
     uint64_t foreign_begun;   /* B of another tool */
-    pace_name foreign;        /* the category of the first complete event of another one; 0 = none, or it has none */
+    pace_name foreign;        /* the category of the first complete event that is not read; 0 = none, or it has none */
+    uint64_t of_others;       /* complete events of categories that the profiler of PyTorch does not write */
     bool joined;              /* several ranks, written for viewers */
     uint64_t wide_ids;        /* ids left out because a task's columns hold 32 bits */
     uint64_t host;            /* the process whose host thread was met last */
@@ -296,7 +297,10 @@ static pace_status keep_counters(reader *r) {
 static pace_status note_foreign(reader *r) {
     r->without_category += !r->event.has_category && hash_process(&r->event) != r->host;
     const pace_kineto_category *category = &r->event.categories[r->event.category];
-    if (!r->foreign && r->event.has_category && category->length)
+    if (!r->event.has_category) return PACE_OK;
+    bool first = !r->foreign || (r->of_others == 0 && !category->passed);
+    r->of_others += !category->passed;
+    if (first && category->length)
         return pace_names_add(&r->foreign, &r->step->names, category->text, category->length);
     return PACE_OK;
 }
@@ -307,12 +311,21 @@ static bool is_foreign(const reader *r) {
            r->step->memory.count == 0;
 }
 
+static bool has_device(const reader *r) {
+    const size_t *kinds = r->step->kind_count;
+    return kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] > 0;
+}
+
 /* Work of a device that the profiler's list was joined with (Huawei's Ascend), beside the host's; not some marks of the
  * user's own. */
 static bool lacks_device(const reader *r) {
-    const size_t *kinds = r->step->kind_count;
-    return r->without_category * 10 > r->step->complete_count &&
-           kinds[PACE_TASK_KERNEL] + kinds[PACE_TASK_COPY] + kinds[PACE_TASK_MEMSET] == 0;
+    return r->without_category * 10 > r->step->complete_count && !has_device(r);
+}
+
+/* Another tool some of whose categories are called as the profiler's (Paddle's, ONNX Runtime's, Intel's unitrace). */
+static bool is_half_foreign(const reader *r) {
+    bool half = !has_device(r) || r->step->kind_count[PACE_TASK_CALL] == 0;
+    return half && r->of_others * 10 > r->step->complete_count;
 }
 
 static pace_status refuse_foreign(const reader *r, const char *name) {
@@ -327,6 +340,15 @@ static pace_status refuse_foreign(const reader *r, const char *name) {
                    : "without a category, as the trace viewer "
                      "of JAX and TensorFlow writes them",
         r->foreign ? pace_names_text(&r->step->names, r->foreign) : "", r->foreign ? "'" : "");
+}
+
+static pace_status refuse_half_foreign(const reader *r, const char *name) {
+    return pace_fail(PACE_E_INPUT,
+                     "%s: expected events of the PyTorch profiler alone, found %" PRIu64 " of %" PRIu64
+                     " complete events of another tool (category '%.40s'): what is read without them would mislead; "
+                     "record the step with torch.profiler, or the program with Nsight Systems (nsys profile, nsys "
+                     "export --type sqlite); docs/formats.md lists the categories of a timeline of your own",
+                     name, r->of_others, r->step->complete_count, pace_names_text(&r->step->names, r->foreign));
 }
 
 static pace_status keep_event(reader *r) {
@@ -481,6 +503,7 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
     if (r->step->event_count == 0)
         return pace_fail(PACE_E_INPUT, "%s: expected trace events, found an empty list", name);
     if (is_foreign(r)) return refuse_foreign(r, name);
+    if (is_half_foreign(r)) return refuse_half_foreign(r, name);
     if (lacks_device(r))
         return pace_fail(
             PACE_E_INPUT,
@@ -511,6 +534,11 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
                  "%s: several processes wrote work of one device and stream: ranks that were joined into a file are "
                  "analysed one by one, from the file of each",
                  name);
+    else if (r->of_others)
+        snprintf(notes->warning, sizeof notes->warning,
+                 "%s: %" PRIu64 " of %" PRIu64 " complete events have categories that the PyTorch profiler does not "
+                 "write ('%.40s' first) and were left out",
+                 name, r->of_others, r->step->complete_count, pace_names_text(&r->step->names, r->foreign));
     else if (r->without_length)
         snprintf(notes->warning, sizeof notes->warning,
                  "%s: %" PRIu64 " events of %" PRIu64 " have no usable duration (none, below zero, or no number) and "

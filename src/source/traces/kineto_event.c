@@ -20,20 +20,53 @@ static const struct {
     {"cuda_driver", PACE_TASK_CALL},
     {"runtime", PACE_TASK_CALL},
     {"driver", PACE_TASK_CALL},
-    {"hip_runtime", PACE_TASK_CALL},
-    {"xpu_runtime", PACE_TASK_CALL},
-    {"xpu_driver", PACE_TASK_CALL},
-    {"mtia_runtime", PACE_TASK_CALL},
     {"mtia_ccp_events", PACE_TASK_KERNEL}, /* on the device */
     {"hpu_op", PACE_TASK_CALL},            /* of the host */
-    {"glow_runtime", PACE_TASK_CALL},
-    {"privateuse1_runtime", PACE_TASK_CALL},
-    {"privateuse1_driver", PACE_TASK_CALL},
     {"concurrent_kernel", PACE_TASK_KERNEL},
     {"user_annotation", PACE_TASK_ANNOTATION},
     {"python_function", PACE_TASK_PYTHON},
     {"cuda_sync", PACE_TASK_SYNC},
 };
+
+/* What Kineto puts behind the name of a device: hip_runtime, xpu_driver, musa_sync, privateuse1_kernel. */
+static const struct {
+    const char *ending;
+    pace_task_kind kind;
+} of_devices[] = {
+    {"_runtime", PACE_TASK_CALL}, {"_driver", PACE_TASK_CALL},   {"_kernel", PACE_TASK_KERNEL},
+    {"_memcpy", PACE_TASK_COPY},  {"_memset", PACE_TASK_MEMSET}, {"_sync", PACE_TASK_SYNC},
+};
+
+/* What Kineto writes and nothing here needs. */
+static const char *const passed_over[] = {
+    "Trace",
+    "overhead",
+    "gpu_user_annotation",
+    "privateuse1_user_annotation",
+    "external_correlation",
+    "cuda_event",
+    "mtia_insight",
+    "cpu_instant_event",
+    "mtia_counters",
+    "gpu_pm_counter",
+};
+
+static bool kineto_passes(const char *text, size_t length) {
+    for (size_t i = 0; i < PACE_COUNT(passed_over); i++)
+        if (pace_span_is(text, length, passed_over[i])) return true;
+    return false;
+}
+
+static bool category_of_device(pace_task_kind *kind, const char *text, size_t length) {
+    for (size_t i = 0; i < PACE_COUNT(of_devices); i++) {
+        size_t ending = strlen(of_devices[i].ending);
+        if (length > ending && memcmp(text + length - ending, of_devices[i].ending, ending) == 0) {
+            *kind = of_devices[i].kind;
+            return true;
+        }
+    }
+    return false;
+}
 
 /* Kind of a category, in any capitalisation but for what has a capital here. False: it does not become tasks. */
 static bool kineto_category(pace_task_kind *kind, const char *text, size_t length) {
@@ -45,7 +78,7 @@ static bool kineto_category(pace_task_kind *kind, const char *text, size_t lengt
             return true;
         }
     }
-    return false;
+    return category_of_device(kind, text, length);
 }
 
 void pace_kineto_event_clear(pace_kineto_event *event) {
@@ -257,6 +290,7 @@ static void read_category(pace_kineto_category *out, const char *text, size_t le
     out->known = kineto_category(&out->kind, text, length);
     out->autograd = is(text, length, "fwdbwd") || is(text, length, "forward_backward");
     out->counts = is(text, length, "cuda_profiler_range");
+    out->passed = kineto_passes(text, length);
     out->length = length < sizeof out->text ? length : 0;
     memcpy(out->text, text, out->length);
 }

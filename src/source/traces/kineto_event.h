@@ -17,6 +17,7 @@ typedef struct {
     size_t length; /* 0 = none, or too long to be kept */
     pace_task_kind kind;
     bool known, autograd, counts;
+    bool passed; /* the profiler's own, which becomes no task */
 } pace_kineto_category;
 
 enum { PACE_KINETO_CATEGORIES = 16 };
