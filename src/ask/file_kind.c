@@ -3,6 +3,7 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "source/database.h"
+#include "source/traces/foreign_texts.h"
 #include "source/traces/nsys.h"
 #include "source/traces/trace_formats.h"
 
@@ -40,7 +41,7 @@ static const file_kind table = {
     "table", " --rows fleet fit tune --pods --nodes --ledger --data --columns ",
     "fleet reads tables of jobs, predict answers one question a row (--rows FILE), fit learns from one"};
 
-enum { HEAD = 1 << 12 };
+enum { HEAD = 1 << 16 }; /* trainers print their arguments before the first step */
 
 static size_t read_head(char head[HEAD], const char *path) {
     pace_input *input;
@@ -103,6 +104,8 @@ static pace_status find_kind(const file_kind **out, const char *path) {
     if (pace_is_database(path)) return *out = kind_of_database(path), PACE_OK;
     if (read_head(head, path) == 0) return PACE_OK;
     *out = kind_of_text(head, path);
+    if (*out && *out != &table) return PACE_OK;
+    PACE_TRY(pace_foreign_refuse_text(path, head, strlen(head)));
     if (*out) return PACE_OK;
     PACE_TRY(pace_trace_format_surely(&format, path));
     if (format) *out = &of_holding[format->holds];

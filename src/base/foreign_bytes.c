@@ -39,6 +39,7 @@ static const struct {
     {4, "PK\x03\x04", "a zip archive", "unpack it: unzip"},
     {4, "PK\x05\x06", "a zip archive that holds nothing", "pack it again"},
     {4, "PAR1", "a table in Parquet", AS_CSV},
+    {6, "<table", "a table in HTML", AS_CSV},
     {6, "ARROW1", "a table in Arrow's format", AS_CSV},
     {4, "FEA1", "a table in Feather's format", AS_CSV},
     {4, "Obj\x01", "a table in Avro's format", AS_CSV},

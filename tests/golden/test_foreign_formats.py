@@ -157,6 +157,50 @@ def check_own_kinds(folder):
         expect_line(code, err, 3, "is empty")
 
 
+# What tools print, as their documentation shows it, and what is said of each; read by no verb.
+HEADED = "Time (%),Total Time (ns),{},Avg (ns),Name\n60.0,1200,2,600,gemm\n40.0,800,4,200,add\n"
+TEXTS = (
+    ("k.csv", HEADED.format("Instances"), "statistics of Nsight Systems"), ("a.csv", HEADED.format("Num Calls"), "statistics of Nsight Systems"),
+    ("p.csv", "Processing [r.sqlite] with [cuda_gpu_kern_sum.py]...\n" + HEADED.format("Instances"), "--type sqlite"),
+    ("s.txt", " ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n Time (%)  Total Time (ns)  Name\n --------  ---\n    60.0  4520000  gemm\n", "--type sqlite"),
+    ("o.txt", "CUDA Kernel Statistics (nanoseconds)\n\nTime(%)  Total Time  Instances  Average  Name\n-------\n  100.0  3360  2  1680.0  gemm\n", "--type sqlite"),
+    ("t.csv", "Start (ns),Duration (ns),CorrId,Device,Strm,Name\n1000,5000,101,NVIDIA A10G (0),7,gemm\n", "a list of Nsight Systems"),
+    ("n.txt", "==92== Profiling application: a.out\n==92== Profiling result:\n  Type  Time(%)  Time  Calls  Avg  Name\n GPU activities:  50.27%  2.1ms  4  533us  gemm\n", "nvprof"),
+    ("n.csv", '"Type","Time(%)","Time","Calls","Avg","Min","Max","Name"\n,%,ms,,us,us,us,\n"GPU activities",50.27,2.1,4,533.6,2.1,2127.8,"gemm"\n', "nvprof"),
+    ("r.csv", "Index,KernelName,gpu-id,BeginNs,EndNs,DurationNs\n0,gemm.kd,1,200,300,100\n", "a table of rocprof"),
+    ("h.csv", '"Domain","Function","Process_Id","Correlation_Id","Start_Timestamp","End_Timestamp"\n"HIP","hipMalloc",1,1,10,20\n', "a table of rocprofv3"),
+    ("c.csv", '"ID","Kernel Name","Metric Name","Metric Value"\n"0","gemm","sm__cycles","9"\n', "Nsight Compute"),
+    ("e.txt", "-----------  ----------  ----------\n Name    Self CPU %    # of Calls\n-----------  ----------  ----------\n aten::mm  0.10%  20\n", "export_chrome_trace"),
+    ("d.txt", "------ DeepSpeed Flops Profiler ------\nProfile Summary at step 10:\n", "flops profiler"),
+    ("py.txt", "   197 function calls in 0.002 seconds\n\n   ncalls  tottime  percall  cumtime filename\n", "Python's own profiler"),
+    ("nccl.log", "n1:12:12 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n", "NCCL_TOPO_DUMP_FILE"),
+    ("fr.json", json.dumps({"version": "2.4", "pg_config": {}, "entries": [{"collective_seq_id": 1, "profiling_name": "nccl:all_reduce"}]}), "flight recorder"),
+    ("tb.csv", "Wall time,Step,Value\n1700000000.1,0,0.25\n", "TensorBoard"), ("w.csv", '"Step","a - t","a - t__MIN","a - t__MAX"\n"0","1","1","1"\n', "Weights & Biases"),
+    ("tab.html.txt", "<table><tr><th>M</th></tr></table>", "a table in HTML"))
+# A line of what trainers print at each step.
+LOGS = (" [2025-04-13 23:41:12] iteration  10/ 1000 | consumed samples:  160 | elapsed time per iteration (ms): 1147.6 | lm loss: 7.4 |", "{'loss': 0.4, 'learning_rate': 3e-06, 'epoch': 4.5}",
+        "[rank0]:INFO - step:  1  loss: 12.27  memory: 34.72GiB(36.6%)  tps: 325  mfu: 2.3%", "iter 10: loss 9.98, time 250.20ms, mfu 38.20%",
+        "step    1/19560 | loss 11.0 (+nanz)| norm 15.4 (+nanz)| lr 2.57e-06 | 3074.23 ms | 170543 tok/s", ':::MLLOG {"namespace": "", "time_ms": 1, "key": "init_start"}',
+        "1875/1875 [=====] - 3s 2ms/step - loss: 0.29 - accuracy: 0.9", "INFO:root:Epoch[0] Batch [20]\tSpeed: 1910.41 samples/sec\taccuracy=0.1",
+        "INFO:tensorflow:global_step/sec: 3.84", "1\timages/sec: 338.1 +/- 0.0 (jitter = 0.0)\t7.8", "Img/sec per GPU: 331.2 +-1.2",
+        "[timer.py:197:stop] 0/10, RunningAvgSamplesPerSec=6.03, CurrSamplesPerSec=6.05", "\t Train throughput/samples_per_sec: 12.2", "Epoch 0:  10%|#  | 10/100 [00:05<00:45,  2.00it/s]",
+        "completed step: 5, seconds: 2.3, TFLOP/s/device: 180.2, loss: 10.2", '{"epoch": 1.0, "global_step": 100, "log_history": [{"loss": 2.1, "step": 10}]}')
+
+
+def check_texts(folder):
+    for name, text, said in TEXTS + tuple(("train.log", line + "\n", "a log of training") for line in LOGS):
+        path = os.path.join(folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        for words in (("analyze", path), ("compare", path, path), ("fleet", path), ("convert", path, "-o", path + ".et")):
+            code, out, err = run(*words)
+            expect_line(code, err, 3, said, path)
+    with open(os.path.join(folder, "long.log"), "w") as file:  # trainers print their arguments first
+        file.write("".join(f"  argument_{i} {'.' * 30} {i}\n" for i in range(600)) + LOGS[0] + "\n")
+    code, out, err = run("analyze", os.path.join(folder, "long.log"))
+    expect_line(code, err, 3, "a log of training")
+
+
 def check_half_foreign(folder):
     """Tools that call some of their categories as the profiler does: what is read alone would mislead."""
     def events(*kinds):
@@ -198,6 +242,7 @@ def check_other_devices(folder):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="paceline-texts-") as folder:
+        check_texts(folder)
         check_half_foreign(folder)
         check_other_devices(folder)
     with tempfile.TemporaryDirectory(prefix="paceline-kinds-") as folder:

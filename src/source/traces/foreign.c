@@ -1,6 +1,7 @@
 #include "source/traces/foreign.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "source/traces/foreign_texts.h"
 
 #include <string.h>
 
@@ -49,18 +50,27 @@ static const struct {
     {"profiles", "a profile of speedscope or py-spy", TORCH},
 };
 
-static bool is_known(size_t i, const char *path, const unsigned char *bytes, size_t length) {
-    if (known[i].bytes) return length >= known[i].length && memcmp(bytes, known[i].bytes, known[i].length) == 0;
+static bool begins(size_t i, const unsigned char *bytes, size_t length) {
+    return known[i].bytes && length >= known[i].length && memcmp(bytes, known[i].bytes, known[i].length) == 0;
+}
+
+static bool ends(size_t i, const char *path, const unsigned char *bytes, size_t length) {
     if (length > 0 && (bytes[0] == '{' || bytes[0] == '[')) return false;
     for (size_t k = 0; k < PACE_COUNT(known[i].suffixes) && known[i].suffixes[k]; k++)
         if (pace_ends(path, known[i].suffixes[k])) return true;
     return false;
 }
 
+static pace_status refuse(size_t i, const char *path) {
+    return pace_fail(PACE_E_INPUT, "%s: is %s: %s", path, known[i].what, known[i].todo);
+}
+
 pace_status pace_foreign_refuse(const char *path, const unsigned char *bytes, size_t length) {
     for (size_t i = 0; i < PACE_COUNT(known); i++)
-        if (is_known(i, path, bytes, length))
-            return pace_fail(PACE_E_INPUT, "%s: is %s: %s", path, known[i].what, known[i].todo);
+        if (begins(i, bytes, length)) return refuse(i, path);
+    PACE_TRY(pace_foreign_refuse_text(path, (const char *)bytes, length));
+    for (size_t i = 0; i < PACE_COUNT(known); i++)
+        if (ends(i, path, bytes, length)) return refuse(i, path);
     return PACE_OK;
 }
 

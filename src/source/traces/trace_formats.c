@@ -200,7 +200,7 @@ static pace_status of_json(const pace_trace_format **out, const format_list *lis
 
 /* NULL where its first bytes tell none. What is known and not read is refused. */
 static pace_status by_bytes(const pace_trace_format **out, const format_list *list, const char *path) {
-    unsigned char bytes[256];
+    unsigned char bytes[4096];
     size_t length = 0;
     PACE_TRY(first_bytes(bytes, sizeof bytes, &length, path));
     *out = NULL;
