@@ -168,7 +168,7 @@ static pace_status add_run(pace_usage *usage, const pace_usage_mapping *mapping,
     bool repeated;
     see(usage, run.submit_s);
     see(usage, run.start_s);
-    see(usage, n[PACE_USAGE_END]);
+    see(usage, isnan(n[PACE_USAGE_END]) ? run.start_s + run.elapsed_s : n[PACE_USAGE_END]);
     if (!(run.gpus > 0) && !(run.asked > 0)) return add_part_without_gpus(usage, row);
     if (isnan(run.elapsed_s) && run.end_s < run.start_s) {
         usage->impossible++;

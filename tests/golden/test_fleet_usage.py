@@ -907,11 +907,45 @@ def test_answers_without_values():
                        ("id,job_num,gpu_job_num,avg_run_time_gpu,avg_que_time_gpu,avg_gpu_num\nSeren,1031550,663813,1414.335,445.984,5.68\n", "table of jobs"),
                        ("jobs:\n- account: lab\n  job_id: 1\n", "--json"), ("apiVersion: v1\nitems:\n- kind: Pod\n", "-o json"),
                        ('{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"status":{"phase":"Succeeded"}}\n', "get pods -o json"),
+                       ("# gpu    pwr  gtemp     sm    mem\n# Idx      W      C      %      %\n    0    300     60     90     40\n", "--query-gpu=timestamp"),
+                       ("#Date       Time        gpu     sm\n#YYYYMMDD   HH:MM:SS    Idx      %\n 20240501   10:00:00      0     80\n", "--query-gpu=timestamp"),
+                       ("# gpu         pid   type     sm\n# Idx           #    C/G      %\n    0       1234     C     80\n", "--query-gpu=timestamp"),
+                       ("Wed May  1 10:00:00 2024\n+------+\n| NVIDIA-SMI 550.1     Driver Version: 550.1   CUDA Version: 12.4 |\n", "shows one moment"),
+                       ("index, utilization.gpu [%], memory.used [MiB]\n0, 80 %, 100 MiB\n", "without the column timestamp"),
+                       ("JOBID   USER  STAT  QUEUE  FROM_HOST  EXEC_HOST  JOB_NAME  SUBMIT_TIME\n1  ann  RUN  gpu  n0  n1  train  May  1 10:00\n", "gpu_num"),
+                       ('{"COMMAND":"bjobs","JOBS":1,"RECORDS":[{"JOBID":"1","STAT":"DONE"}]}', "gpu_num"),
+                       ("Job Id: 12.pbs\n    Job_Name = train\n    job_state = F\n", "paragraphs"), ('{"timestamp":1,"pbs_version":"2024","Jobs":{"12.pbs":{"job_state":"F"}}}', "no list"),
+                       ("<Data><Job><Job_Id>12</Job_Id><Job_Name>train</Job_Name></Job></Data>\n", "XML"),
+                       ("=====\nqname        gpu.q\nhostname     n1\njobnumber    12\nru_wallclock 7200\n", "qacct"),
+                       ("JobId=12 JobName=train\n   UserId=ann(1) JobState=RUNNING\n", "ask sacct -P"),
+                       ('{"jobs":[{"job_id":12,"job_state":["RUNNING"],"user_name":"ann"}]}', "ask sacct --json"),
+                       ("NAME      READY   STATUS    RESTARTS   AGE\ntrain-0   1/1     Running   0          3d\n", "-o json"),
+                       ('[{"submission_id":"raysubmit_1","entrypoint":"python t.py","status":"SUCCEEDED"}]', "Ray"),
                        ('"Time","{gpu=""0""}"\n2024-05-01 10:00:00,50\n', "Grafana"),
                        ('{"metric":{"gpu":"0"},"values":[50],"timestamps":[1714550000000]}\n', "query_range"),
                        ("04/01/2024 11:00:00;E;123.pbs;user=ann Resource_List.ngpus=4 resources_used.walltime=01:00:00\n", "end records")):
         code, _, err = run(put("nothing.json", text))
         expect(code == 3 and word in err and "cnodes" not in err, "what was answered", word, err)
+
+
+def test_columns_beside_the_usual():
+    """sacct's usual columns do not hide others, of which AllocTRES and Elapsed say all; a run without an end lasted as long as it says."""
+    answer = usage(put("wide.txt", "JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode|Elapsed|AllocTRES\n"
+                       "12|train|gpu|lab|64|COMPLETED|0:0|02:00:00|cpu=64,gres/gpu=8,node=1\n"))
+    expect(near(answer["gpu_hours"], 16), "8 GPUs, two hours", answer["gpu_hours"])
+    answer = usage(put("open.txt", "JobID|State|Start|End|Elapsed|AllocTRES\n1|COMPLETED|2024-05-01T10:00:00|2024-05-01T11:00:00|01:00:00|gres/gpu=1\n"
+                       "2|RUNNING|2024-05-01T10:00:00|Unknown|1-02:00:00|gres/gpu=2\n"))
+    expect(near(answer["gpu_hours"], 53) and " in 26.0 h" in answer["summary"][0], "one hour, and twice 26", answer["summary"])
+
+
+def test_times_of_lsf_and_pbs():
+    for times in (("Mar  1 08:00 2025", "Mar  1 08:10 2025", "Mar  1 10:10 2025", "Mar  1 08:40 2025"),
+                  ("Sat Mar  1 08:00:00 2025", "Sat Mar  1 08:10:00 2025", "Sat Mar  1 10:10:00 2025", "Sat Mar  1 08:40:00 2025")):
+        answer = usage(put("lsf.csv", f"JOBID,USER,STAT,GPU_NUM,SUBMIT_TIME,START_TIME,FINISH_TIME\n1,ann,DONE,8,{times[0]},{times[1]},{times[2]}\n"
+                           f"2,bob,EXIT,16,{times[0]},{times[1]},{times[3]}\n"))
+        expect(near(answer["gpu_hours"], 24) and answer["wait_mean_s"] == 600, times, answer["gpu_hours"], answer["wait_mean_s"])
+    answer = usage(put("lsf.csv", "JOBID,USER,STAT,GPU_NUM,RUN_TIME\n1,ann,DONE,8,7200 second(s)\n2,bob,EXIT,16,1800 second(s)\n"))
+    expect(near(answer["gpu_hours"], 24), "seconds in words", answer["gpu_hours"])
 
 
 def test_samples():

@@ -53,10 +53,10 @@ static bool knows_no_job(const pace_usage_asked *a) { return a->usage.counted &&
 static void say_held(pace_node *root, const pace_usage_asked *a) {
     const pace_usage_group *all = &a->figures.all;
     bool timed = a->figures.span_s > 0;
+    const char *were = all->held_jobs == 1 ? "was watched for" : "were watched for";
     pace_node_sentence(root, true, "%s %s %s GPU-hours%s%s%s.",
-                       count_of(all->held_jobs, knows_no_job(a) ? "GPU" : "job").text,
-                       knows_no_job(a) ? "were watched for" : "held", hours_of(all->gpu_hours).text,
-                       timed ? " in " : "", timed ? time_of(a->figures.span_s).text : "",
+                       count_of(all->held_jobs, knows_no_job(a) ? "GPU" : "job").text, knows_no_job(a) ? were : "held",
+                       hours_of(all->gpu_hours).text, timed ? " in " : "", timed ? time_of(a->figures.span_s).text : "",
                        worth(a, all->cost, all->gpu_hours, all->priced_gpu_hours).text);
     if (all->jobs > all->held_jobs)
         pace_node_sentence(root, false, "%s held no GPU for any time: not started yet, or ended at once.",

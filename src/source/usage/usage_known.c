@@ -29,8 +29,7 @@ static size_t fields_found(const pace_usage_mapping *m, const pace_usage_cells *
 /* By what the columns are, whatever they are called: less certain than any mapping that knows their names. */
 static bool known_by_fields(const pace_usage_mapping *m, const pace_usage_cells *cells) {
     const pace_yaml_node *all = pace_yaml_get(m->known_by, "fields"), *any = pace_yaml_get(m->known_by, "any_field");
-    return all && fields_found(m, cells, all) == pace_yaml_count(all) && (!any || fields_found(m, cells, any)) &&
-           found_of(m, cells, pace_yaml_get(m->known_by, "none")) == 0;
+    return all && fields_found(m, cells, all) == pace_yaml_count(all) && (!any || fields_found(m, cells, any));
 }
 
 /* How many of its columns the header has, when it has all that it must; else 0. */
@@ -38,6 +37,7 @@ static size_t known_by_header(const pace_usage_mapping *m, const pace_usage_cell
     const pace_yaml_node *columns = pace_yaml_get(m->known_by, "columns"), *any = pace_yaml_get(m->known_by, "any");
     size_t all = found_of(m, cells, columns), some = found_of(m, cells, any);
     if (all < pace_yaml_count(columns) || (any && some == 0)) return 0;
+    if (found_of(m, cells, pace_yaml_get(m->known_by, "none")) > 0) return 0;
     return all + some > 0 ? all + some : known_by_fields(m, cells);
 }
 

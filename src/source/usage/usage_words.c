@@ -136,10 +136,43 @@ static bool read_seconds(double *out, pace_usage_text text) {
     return true;
 }
 
+/* One of names of three letters each, which stand together; 0 = none. */
+static int name_of_three(const char **at, const char *end, const char *names) {
+    for (int i = 0; end - *at >= 3 && names[3 * i]; i++)
+        if (pace_strncasecmp(*at, names + 3 * i, 3) == 0) return *at += 3, i + 1;
+    return 0;
+}
+
+static bool blanks(const char **at, const char *end) {
+    const char *from = *at;
+    while (*at < end && **at == ' ') (*at)++;
+    return *at > from;
+}
+
+/* "Thu Jan  1 02:03:04 2026", as C and PBS write it; "Jan 1 02:03 2026", as LSF; date(1) has a zone before the year. */
+static bool read_named_moment(double *out, pace_usage_text *rest, pace_usage_text text) {
+    const char *at = text.data, *end = at + text.length;
+    int64_t day, year;
+    double clock;
+    if (name_of_three(&at, end, "SunMonTueWedThuFriSat") && !blanks(&at, end)) return false;
+    int month = name_of_three(&at, end, "JanFebMarAprMayJunJulAugSepOctNovDec");
+    if (!month || !blanks(&at, end) || !digits(&day, &at, end, 2) || !blanks(&at, end)) return false;
+    if (!read_clock(&clock, &at, end) || !blanks(&at, end)) return false;
+    const char *zone = at;
+    while (at < end && pace_is_alpha(*at)) at++;
+    *rest = (pace_usage_text){zone, (size_t)(at - zone)};
+    if (at > zone && !blanks(&at, end)) return false;
+    const char *from = at;
+    if (!digits(&year, &at, end, 4) || at - from < 4 || at < end || !is_date(year, month, day)) return false;
+    *out = (double)days_of(year, month, day) * 86400 + clock;
+    return true;
+}
+
 /* A date, a clock, and `*rest`. */
 static bool read_moment(double *out, pace_usage_text *rest, pace_usage_text text, pace_date_order dates) {
     const char *at = text.data, *end = at + text.length;
     double date, clock = 0;
+    if (read_named_moment(out, rest, text)) return true;
     if (text.length < 8 || !read_date(&date, &at, end, dates)) return false;
     if (at < end && (*at == 'T' || *at == ' ') && at++ && !read_clock(&clock, &at, end)) return false;
     *rest = pace_usage_trim((pace_usage_text){at, (size_t)(end - at)});
@@ -202,7 +235,28 @@ static bool read_days(int64_t *days, const char **at, const char *end) {
     return sign(at, end, ' ');
 }
 
+/* "7200 second(s)", as LSF writes it, and "2 hours". */
+static bool read_worded_duration(double *out, pace_usage_text text) {
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"second", 1}, {"minute", 60}, {"hour", 3600}};
+    const char *blank = memchr(text.data, ' ', text.length);
+    size_t length = blank ? (size_t)(blank - text.data) : 0;
+    if (!blank || *text.data == '-' || !pace_usage_number(out, (pace_usage_text){text.data, length})) return false;
+    pace_usage_text unit = pace_usage_trim((pace_usage_text){blank, text.length - length});
+    for (size_t i = 0; i < PACE_COUNT(units); i++) {
+        size_t word = strlen(units[i].unit), behind = unit.length - word;
+        if (!pace_span_starts(unit.data, unit.length, units[i].unit)) continue;
+        *out *= units[i].seconds;
+        return behind == 0 || pace_span_is(unit.data + word, behind, "s") ||
+               pace_span_is(unit.data + word, behind, "(s)");
+    }
+    return false;
+}
+
 static bool read_plain_duration(double *out, pace_usage_text text, double unit_s) {
+    if (text.length && read_worded_duration(out, text)) return true;
     if (text.length == 0 || *text.data == '-' || !pace_usage_number(out, text)) return false;
     *out *= unit_s;
     return true;

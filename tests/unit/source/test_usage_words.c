@@ -31,6 +31,9 @@ TEST(times_are_those_of_the_calendar) {
                 {"05/05/2026", 1777939200, false},
                 {"3/29/2026 1:00:00 PM +02:00", 1774782000, true},
                 {"3/29/2026 12:30 am", 1774744200, false},
+                {"Sun Mar 29 01:00:00 2026", 1774746000, false},
+                {"Mar  9 01:00 2026", 1773018000, false},
+                {"Sun Mar 29 01:00:00 UTC 2026", 1774746000, true},
                 {"12.5", 12.5, true}};
     static const char *const bad[] = {"",
                                       "Unknown",
@@ -48,6 +51,11 @@ TEST(times_are_those_of_the_calendar) {
                                       "03/04/2026 01:00:00",
                                       "03/29/26 01:00:00",
                                       "13/29/2026",
+                                      "Mar 29 01:00",
+                                      "Mar 32 01:00 2026",
+                                      "Mar 29 2026",
+                                      "Sun 29 01:00:00 2026",
+                                      "Mar 29 01:00 2026 L",
                                       "03/29/2026 13:00 PM"};
     static const pace_usage_times unsaid = {NULL, PACE_DATES_UNSAID};
     double seconds;
@@ -102,9 +110,13 @@ TEST(durations_have_days_hours_and_minutes) {
                 {"1-02:03:04", 3600, 93784},
                 {"26:03", 3600, 93780},
                 {"26:03", 60, 1563},
+                {"7200 second(s)", 60, 7200},
+                {"90 seconds", 1, 90},
+                {"1.5 hours", 1, 5400},
+                {"2 minute", 1, 120},
                 {"0 days 00:03:04.25", 1, 184.25}};
-    static const char *const bad[] = {"",        "soon", "1 days", "1 dog 2:03", "1-", "1-2-03:04:05",
-                                      "1:2:3:4", "-5",   "1:",     ":1"};
+    static const char *const bad[] = {"",   "soon", "1 days", "1 dog 2:03", "1-",          "1-2-03:04:05", "1:2:3:4",
+                                      "-5", "1:",   ":1",     "-5 seconds", "5 secondary", "x seconds"};
     double seconds;
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
