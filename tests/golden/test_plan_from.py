@@ -221,6 +221,74 @@ def test_own_lines(folder):
                out and json.loads(out)["summary"])
 
 
+FOUNDRY = """variables: {batch: 64}
+max_seq_len: 1024
+model: {name: mpt_causal_lm, max_seq_len: "${max_seq_len}"}
+global_train_batch_size: ${variables.batch}
+device_train_microbatch_size: 4
+precision: amp_bf16
+fsdp_config: {sharding_strategy: FULL_SHARD, activation_checkpointing: true}
+"""
+NANOTRON = """parallelism: {dp: 4, tp: 2, pp: 1, pp_engine: 1f1b, tp_mode: REDUCE_SCATTER}
+tokens: {batch_accumulation_per_replica: 2, micro_batch_size: 2, sequence_length: 1024}
+optimizer: {zero_stage: 1}
+model: {dtype: bfloat16}
+"""
+TUNE = """model: {_component_: torchtune.models.llama3_1.llama3_1_8b}
+tokenizer: {_component_: torchtune.models.llama3.llama3_tokenizer, max_seq_len: 1024}
+batch_size: 2
+gradient_accumulation_steps: 4
+enable_activation_checkpointing: True
+dtype: bf16
+compile: False
+"""
+AXOLOTL = """base_model: openai-community/gpt2
+fsdp:
+  - {}
+  - {}
+micro_batch_size: 2
+gradient_accumulation_steps: 4
+bf16: true
+sequence_len: 1024
+"""
+
+
+def test_more_programs(folder):
+    """LLM Foundry, nanotron and torchtune in their own words; axolotl's list of FSDP's words in either order."""
+    sharded = {"framework": "pytorch", "dp": 8, "zero_stage": 3, "micro_batch": 2, "global_batch": 64, "precision": "amp_bf16", "sequence": 1024}
+    for text, yours in ((FOUNDRY, {"framework": "composer", "dp": 8, "zero_stage": 3, "micro_batch": 4, "global_batch": 64, "precision": "bf16", "recompute": "full", "sequence": 1024}),
+                        (NANOTRON, {"framework": "nanotron", "tp": 2, "dp": 4, "zero_stage": 1, "micro_batch": 2, "global_batch": 16, "precision": "bf16", "sequence_parallel": 1, "sequence": 1024}),
+                        (TUNE, {"framework": "fsdp", "dp": 8, "zero_stage": 3, "micro_batch": 2, "global_batch": 64, "precision": "bf16", "recompute": "full", "sequence": 1024}),
+                        (AXOLOTL.format("full_shard", "auto_wrap"), sharded), (AXOLOTL.format("auto_wrap", "full_shard"), sharded)):
+        (folder / "more.yaml").write_text(text)
+        code, answer, err = plan("--from", str(folder / "more.yaml"))
+        expect(code == 0 and answer["values"]["yours.step_s"] == predicted(**yours) and not answer["warnings"], text, err, answer and (answer["values"], answer["warnings"]), predicted(**yours))
+
+
+def test_other_programs(folder):
+    """Keys that change a step and that no launcher reads are said, whatever program's they are."""
+    (folder / "other.yaml").write_text("trainer: {micro_batch_size: 2, tensor_parallel_size: 4, pp: 2, lr: 1e-4, gradient_checkpointing: false, cp: 1}\nglobal_batch_size: 64\n")
+    code, answer, err = plan("--from", str(folder / "other.yaml"))
+    texts = " ".join(w["text"] for w in answer["warnings"] if w["code"] == "file_differs") if answer else ""
+    expect(code == 0 and "trainer.tensor_parallel_size 4" in texts and "trainer.pp 2" in texts and ".lr" not in texts and ".cp" not in texts, "what is not read", err, texts)
+    (folder / "run.sh").write_text("tp=2\npp=1\n" + MEGATRON.replace("size 4", "size $tp"))  # names of a shell mean nothing
+    code, answer, err = plan("--from", str(folder / "run.sh"))
+    expect(code == 0 and not answer["warnings"], "variables", err, answer and answer["warnings"])
+
+
+def test_arithmetic(folder):
+    """Figures that a script works out: POSIX's arithmetic expansion, in assignments and in flags."""
+    wanted = {"framework": "megatron-core", "precision": "bf16", "global_batch": 32, "tp": 4, "pp": 2, "dp": 1, "micro_batch": 1, "recompute": "full", "sequence_parallel": 1}
+    for before, batch in (("MBS=1\nGBS=$((MBS * 32))\n", "$GBS"), ("N=2\nGBS=$(( ($N + 6) * ${N} * 4 / 2 ))\n", "$GBS"), ("GPUS=8\n", "$((GPUS*4))"), ("A=100\n", "$(( A % 34 ))")):
+        (folder / "run.sh").write_text(before + MEGATRON.replace("--global-batch-size 32", f"--global-batch-size {batch}"))
+        code, answer, err = plan("--from", str(folder / "run.sh"))
+        expect(code == 0 and answer["values"]["yours.step_s"] == predicted(**wanted), before, batch, err, answer and answer["summary"])
+    for batch in ("$((UNKNOWN * 4))", "$((4 / 0))", "$((4 +))", "$((1000000000000 * 1000000000000))"):
+        (folder / "run.sh").write_text(f"GBS={batch}\n" + MEGATRON.replace("--global-batch-size 32", "--global-batch-size $GBS"))
+        code, _, err = plan("--from", str(folder / "run.sh"))
+        expect(code == 3 and "expected a value" in err, batch, code, err)
+
+
 def said(folder, text, *words):
     (folder / "run.sh").write_text(text)
     code, out, err = run("plan", *words, "--from", str(folder / "run.sh"), "-f", "json", "-q")
@@ -317,6 +385,9 @@ with tempfile.TemporaryDirectory() as name:
     test_sharding(Path(name))
     test_eight_bits(Path(name))
     test_own_lines(Path(name))
+    test_more_programs(Path(name))
+    test_other_programs(Path(name))
+    test_arithmetic(Path(name))
     test_model(Path(name))
     test_no(Path(name))
 come_true()

@@ -1,5 +1,7 @@
 #include "ask/plan/launch_words.h"
 
+#include "ask/plan/shell_arithmetic.h"
+#include "base/decimal.h"
 #include "base/input.h"
 #include "base/print.h"
 #include "base/text.h"
@@ -20,8 +22,8 @@ typedef struct {
     PACE_VEC(variable) variables;
 } reader;
 
-static pace_status add(reader *r, const char *name, const char *value) {
-    pace_launch_word word = {pace_copy_text(name, strlen(name)), pace_copy_text(value, strlen(value))};
+static pace_status add(reader *r, const char *name, const char *value, bool assigned) {
+    pace_launch_word word = {pace_copy_text(name, strlen(name)), pace_copy_text(value, strlen(value)), assigned};
     pace_status status = word.name && word.value ? PACE_PUSH(&r->out->items, word) : PACE_E_MEMORY;
     if (status != PACE_OK) PACE_FREE(word.name, word.value);
     for (char *c = status == PACE_OK ? word.name : NULL; c && *c; c++)
@@ -35,6 +37,26 @@ static const variable *find_variable(const reader *r, const char *name, size_t l
     for (size_t i = 0; i < r->variables.count; i++)
         if (pace_span_is(name, length, r->variables.items[i].name)) return &r->variables.items[i];
     return NULL;
+}
+
+static bool number_of_variable(int64_t *out, const void *context, const char *name, size_t length) {
+    const variable *found = find_variable(context, name, length);
+    double number;
+    if (!found || found->several || !pace_number_parse(&number, found->value)) return false;
+    *out = (int64_t)number;
+    return (double)*out == number;
+}
+
+/* "$((GPUS * NODES))" at the start of `text`: its figure, and how long it is; false for what is none. */
+static bool compute(const reader *r, const char *text, size_t *length, char out[VALUE]) {
+    const char *close = pace_starts(text, "$((") ? strstr(text, "))") : NULL;
+    int64_t number;
+    while (close && close[2] == ')') close++;
+    if (!close || !pace_shell_arithmetic(&number, text + 3, (size_t)(close - text) - 3, number_of_variable, r))
+        return false;
+    *length = (size_t)(close - text) + 2;
+    pace_snprintf(out, VALUE, "%lld", (long long)number);
+    return true;
 }
 
 /* "$NAME", "${NAME}", "${NAME:-value}" at the start of `text`: what it stands for, and how long it is; false where
@@ -69,7 +91,7 @@ static void expand(const reader *r, char out[VALUE], const char *text) {
         text += length;
         if (!*text) break;
         length = 1;
-        if (look_up(r, text, &length, value)) pace_append(out, VALUE, "%s", value);
+        if (compute(r, text, &length, value) || look_up(r, text, &length, value)) pace_append(out, VALUE, "%s", value);
         else pace_append(out, VALUE, "%.*s", (int)length, text);
         text += length;
     }
@@ -121,14 +143,26 @@ static pace_status read_pair(reader *r, char *line, char *equals) {
     }
     expand(r, expanded, value);
     pace_snprintf(name, sizeof name, "%.120s%s%.120s", r->section, *r->section ? "." : "", key);
-    return add(r, name, expanded);
+    return add(r, name, expanded, shell);
 }
 
 static bool is_flag(const char *word) { return word[0] == '-' && word[1] == '-' && pace_is_alpha(word[2]); }
 
+/* Figures in the place of arithmetic, which has blanks and brackets within; a figure is no longer than it. */
+static void compute_all(const reader *r, char *line) {
+    char value[VALUE];
+    for (char *c = strstr(line, "$(("); c; c = strstr(c + 1, "$((")) {
+        size_t length = 0;
+        if (!compute(r, c, &length, value) || strlen(value) > length) continue;
+        memset(c, ' ', length);
+        memcpy(c, value, strlen(value));
+    }
+}
+
 /* "--flag value --other=value --alone". */
 static pace_status read_flags(reader *r, char *line) {
     static const char between[] = " \t\\\"'()=";
+    compute_all(r, line);
     char *rest = line, *word = strsep(&rest, between);
     while (word) {
         char *next = strsep(&rest, between), value[VALUE];
@@ -136,7 +170,7 @@ static pace_status read_flags(reader *r, char *line) {
         bool alone = !next || is_flag(next);
         if (is_flag(word)) {
             expand(r, value, alone ? "" : next);
-            PACE_TRY(add(r, word + 2, value));
+            PACE_TRY(add(r, word + 2, value, false));
         }
         word = next;
     }
@@ -183,14 +217,54 @@ static pace_status read_lines(reader *r, char *text) {
 
 /* --- trees: YAML and JSON ----------------------------------------------------------------------------------------- */
 
+/* Words of a list, a blank between two; nothing of what else a list holds. */
+static void join_list(char out[VALUE], const pace_yaml_node *list) {
+    *out = '\0';
+    PACE_YAML_EACH (one, list) {
+        const char *word = pace_yaml_text(one);
+        double number;
+        if (word && !pace_number_parse(&number, word)) pace_list(out, VALUE, " ", "%s", word);
+    }
+}
+
 static pace_status read_tree(reader *r, const pace_yaml_node *map, const char *path, int depth) {
     for (size_t i = 0; i < pace_yaml_count(map) && depth < DEPTH; i++) {
         const pace_yaml_node *node = pace_yaml_item(map, i);
         const char *key = pace_yaml_key(map, i), *value = pace_yaml_text(node);
-        char name[NAME];
+        char name[NAME], joined[VALUE];
         pace_snprintf(name, sizeof name, "%.120s%s%.120s", path, *path ? "." : "", key ? key : "");
         if (pace_yaml_is_map(node)) PACE_TRY(read_tree(r, node, name, depth + 1));
-        else if (key && value) PACE_TRY(add(r, name, value));
+        else if (key && value) PACE_TRY(add(r, name, value, false));
+        else if (key) {
+            join_list(joined, node);
+            if (*joined) PACE_TRY(add(r, name, joined, false));
+        }
+    }
+    return PACE_OK;
+}
+
+/* The word that "${a.b}" of OmegaConf names, or beside `word` "${.b}"; NULL for none, and for one that is no value. */
+static const pace_launch_word *meant(const reader *r, const pace_launch_word *word) {
+    const char *inside = word->value + 2, *dot = strrchr(word->name, '.');
+    size_t length = strlen(word->value);
+    char name[NAME];
+    if (!pace_starts(word->value, "${") || word->value[length - 1] != '}') return NULL;
+    bool beside = *inside == '.' && inside[1] != '.';
+    pace_snprintf(name, sizeof name, "%.*s%.*s", beside && dot ? (int)(dot - word->name + 1) : 0, word->name,
+                  (int)(length - 3) - beside, inside + beside);
+    PACE_ITEMS (const pace_launch_word, one, &r->out->items)
+        if (strcmp(one->name, name) == 0 && *one->value != '$') return one;
+    return NULL;
+}
+
+static pace_status resolve(reader *r) {
+    PACE_ITEMS (pace_launch_word, word, &r->out->items) {
+        const pace_launch_word *other = meant(r, word);
+        char *value = other ? pace_copy_text(other->value, strlen(other->value)) : NULL;
+        if (!other) continue;
+        if (!value) return PACE_E_MEMORY;
+        pace_free(word->value);
+        word->value = value;
     }
     return PACE_OK;
 }
@@ -208,6 +282,7 @@ pace_status pace_launch_words_parse(pace_launch_words *out, const char *name, ch
     if (is_tree(name, text)) {
         status = pace_yaml_parse(&yaml, name, text, length);
         if (status == PACE_OK) status = read_tree(&r, pace_yaml_root(yaml), "", 0);
+        if (status == PACE_OK) status = resolve(&r);
     } else status = read_lines(&r, text);
     pace_yaml_free(yaml);
     PACE_VEC_FREE(&r.variables);

@@ -4,8 +4,9 @@
 #include "base/memory.h"
 
 typedef struct {
-    char *name;  /* without leading dashes, "_" for "-"; behind its sections: "zero_optimization.stage" */
-    char *value; /* "" of a flag that stands alone */
+    char *name;    /* without leading dashes, "_" for "-"; behind its sections: "zero_optimization.stage" */
+    char *value;   /* "" of a flag that stands alone; words of a list with a blank between two */
+    bool assigned; /* to a variable of a shell, which may mean nothing to the program */
 } pace_launch_word;
 
 typedef struct {
@@ -13,7 +14,8 @@ typedef struct {
 } pace_launch_words;
 
 /** Reads the text of a script with flags ("--flag value", "--flag=value", and "section.key=value" of Hydra), whose
- * shell variables are replaced where the script sets them, of TOML, YAML or JSON; `name` tells YAML and is for
+ * shell variables and arithmetic of them are replaced where the script sets them, of TOML, YAML (with "${a.b}" of
+ * OmegaConf) or JSON; `name` tells YAML and is for
  * messages, the text is written over. PACE_E_INPUT for what is no text. A variable that the file does not set, or sets
  * to several values, stays as it is written. Free `out`, which begins as zeros, after a failure too. */
 pace_status pace_launch_words_parse(pace_launch_words *out, const char *name, char *text,

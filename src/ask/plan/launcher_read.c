@@ -44,6 +44,16 @@ static bool find_key(size_t *number, const pace_yaml_node *map, const pace_launc
     return false;
 }
 
+static bool states(const reader *r, const char *what);
+
+/* Whether the file states any of the keys that a launcher asks for. */
+static bool may_be(const reader *r, const pace_yaml_node *entry) {
+    const pace_yaml_node *known_by = pace_yaml_get(entry, "known_by");
+    PACE_YAML_EACH (one, known_by)
+        if (states(r, pace_yaml_text(one))) return true;
+    return !known_by;
+}
+
 /* The launcher that understands most words. */
 static pace_status choose(reader *r) {
     const pace_yaml *yaml;
@@ -56,7 +66,7 @@ static pace_status choose(reader *r) {
         const pace_yaml_node *reads = pace_yaml_get(entry, "reads");
         for (size_t k = 0; k < r->words->items.count; k++)
             understood += find_key(&number, reads, &r->words->items.items[k]);
-        if (understood > most) most = understood, r->launcher = entry;
+        if (understood > most && may_be(r, entry)) most = understood, r->launcher = entry;
     }
     if (most > 0) return PACE_OK;
     return pace_fail(
@@ -122,13 +132,19 @@ static pace_status put(reader *r, const char *key, const char *value) {
     return take_aside(r, key, value) ? PACE_OK : put_setting(r->out, key, value);
 }
 
+/* Of several words, "full_shard auto_wrap", the first that the map has. */
 static const char *translate(const pace_yaml_node *map, const char *value) {
     const char *means = pace_yaml_text_of(map, value);
-    char first[64];
+    char word[64];
     if (means) return means;
     if (is_true(value)) return pace_yaml_text_of(map, "");
-    pace_snprintf(first, sizeof first, "%.*s", (int)strcspn(value, " ,"), value); /* "full_shard auto_wrap" */
-    return pace_yaml_text_of(map, first);
+    while (*value && !means) {
+        size_t length = strcspn(value, " ,");
+        pace_snprintf(word, sizeof word, "%.*s", (int)length, value);
+        means = length ? pace_yaml_text_of(map, word) : NULL;
+        value += length + (value[length] != '\0');
+    }
+    return means;
 }
 
 /* What changes a step and no setting follows. */
@@ -192,6 +208,31 @@ static pace_status check_uncounted(reader *r, const pace_launch_word *word) {
     const char *usual = pace_yaml_text(pace_yaml_item(map, number));
     if (usual && pace_same_word(word->value, usual)) return PACE_OK;
     return note_uncounted(r, pace_yaml_key(map, number), word->value);
+}
+
+/* Whether a word of that name changes a step whatever program reads it, and this one's launcher does not know it. */
+static pace_status check_unread(reader *r, const pace_yaml_node *telling, const pace_launch_word *word) {
+    size_t number;
+    const char *dot = strrchr(word->name, '.'), *name = dot ? dot + 1 : word->name;
+    bool tells =
+        !word->assigned && !is_unsaid(word->value) && strcmp(word->value, "1") != 0 && strcmp(word->value, "0") != 0;
+    if (!tells || find_key(&number, pace_yaml_get(r->launcher, "reads"), word) ||
+        find_key(&number, pace_yaml_get(r->launcher, "uncounted"), word))
+        return PACE_OK;
+    PACE_YAML_EACH (one, telling)
+        if (pace_same_word(name, pace_yaml_text(one))) return note_uncounted(r, word->name, word->value);
+    return PACE_OK;
+}
+
+static pace_status check_words(reader *r) {
+    const pace_yaml *yaml;
+    PACE_TRY(pace_catalog_document(&yaml, r->catalog, "launchers.yaml"));
+    const pace_yaml_node *telling = pace_yaml_get(pace_yaml_root(yaml), "telling");
+    PACE_ITEMS (const pace_launch_word, word, &r->words->items) {
+        PACE_TRY(check_uncounted(r, word));
+        PACE_TRY(check_unread(r, telling, word));
+    }
+    return PACE_OK;
 }
 
 /* --- the model ---------------------------------------------------------------------------------------------------- */
@@ -294,10 +335,11 @@ static pace_status read_words(reader *r) {
     pace_launcher_settings *s = r->out;
     PACE_TRY(choose(r));
     const char *framework = pace_yaml_text(pace_yaml_item(pace_yaml_get(r->launcher, "frameworks"), 0));
+    if (!framework) framework = pace_yaml_text_of(r->launcher, "as");
     s->launcher = pace_yaml_text_of(r->launcher, "name");
     pace_snprintf(s->framework, sizeof s->framework, "framework=%.40s", framework ? framework : "");
     PACE_TRY(take_words(r));
-    for (size_t i = 0; i < r->words->items.count; i++) PACE_TRY(check_uncounted(r, &r->words->items.items[i]));
+    PACE_TRY(check_words(r));
     if (*s->model && *r->size) pace_append(s->model, sizeof s->model, "-%s", r->size);
     if (!(s->devices > 0)) s->devices = r->devices_of_node * (r->nodes > 0 ? r->nodes : 1);
     if (!(s->devices > 0)) s->devices = devices_of_groups(r);

@@ -1,0 +1,87 @@
+#include "ask/plan/shell_arithmetic.h"
+
+#include "base/text.h"
+
+#include <string.h>
+
+enum { DEEPEST = 16 };
+
+static const int64_t most = 1000000000000000;
+
+typedef struct {
+    const char *at, *end;
+    pace_shell_variable variable;
+    const void *context;
+    int depth;
+    bool failed;
+} expression;
+
+static int64_t sum_of(expression *e);
+
+static char next_sign(expression *e) {
+    while (e->at < e->end && pace_is_space(*e->at)) e->at++;
+    return e->at < e->end ? *e->at : '\0';
+}
+
+static bool take(expression *e, char sign) { return next_sign(e) == sign && (e->at++, true); }
+
+static int64_t fail(expression *e) { return e->failed = true, 0; }
+
+static int64_t number_of(expression *e) {
+    int64_t number = 0;
+    while (e->at < e->end && pace_is_digit(*e->at) && number < most) number = number * 10 + (*e->at++ - '0');
+    return number;
+}
+
+/* "N", "$N", "${N}". */
+static int64_t variable_of(expression *e) {
+    int64_t number;
+    bool braces = take(e, '$') && e->at < e->end && *e->at == '{' && (e->at++, true);
+    const char *name = e->at;
+    while (e->at < e->end && pace_is_name(*e->at)) e->at++;
+    size_t length = (size_t)(e->at - name);
+    if (length == 0 || (braces && !take(e, '}')) || !e->variable(&number, e->context, name, length)) return fail(e);
+    return number;
+}
+
+static int64_t factor_of(expression *e) {
+    if (take(e, '-')) return -factor_of(e);
+    if (pace_is_digit(next_sign(e))) return number_of(e);
+    if (!take(e, '(')) return variable_of(e);
+    int64_t inside = ++e->depth < DEEPEST ? sum_of(e) : fail(e);
+    e->depth--;
+    return take(e, ')') ? inside : fail(e);
+}
+
+static int64_t within(expression *e, double value) {
+    return value > -(double)most && value < (double)most ? (int64_t)value : fail(e);
+}
+
+static int64_t product_of(expression *e) {
+    int64_t left = factor_of(e);
+    while (!e->failed && strchr("*/%", next_sign(e)) && e->at < e->end) {
+        char sign = *e->at++;
+        int64_t right = factor_of(e);
+        if (sign == '*') left = within(e, (double)left * (double)right);
+        else if (right == 0) return fail(e);
+        else left = sign == '/' ? left / right : left % right;
+    }
+    return left;
+}
+
+static int64_t sum_of(expression *e) {
+    int64_t left = product_of(e);
+    while (!e->failed && strchr("+-", next_sign(e)) && e->at < e->end) {
+        char sign = *e->at++;
+        int64_t right = product_of(e);
+        left = within(e, sign == '+' ? (double)left + (double)right : (double)left - (double)right);
+    }
+    return left;
+}
+
+bool pace_shell_arithmetic(int64_t *out, const char *text, size_t length, pace_shell_variable variable,
+                           const void *context) {
+    expression e = {.at = text, .end = text + length, .variable = variable, .context = context};
+    *out = sum_of(&e);
+    return !e.failed && next_sign(&e) == '\0';
+}
