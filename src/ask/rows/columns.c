@@ -63,7 +63,7 @@ pace_status pace_columns_fail(const pace_columns *columns, const pace_csv *csv, 
         return pace_fail(
             PACE_E_INPUT,
             "%s: no column names the sizes of an operation: expected columns such as m, n, k, or \"shape\" "
-            "(or \"op\")",
+            "(or \"op\"); of steps a column \"model\", of exchanges \"bytes\"",
             csv->name);
     return pace_fail(PACE_E_INPUT, "%s: no column \"%s\" for family %s%s%.60s%s", csv->name, name,
                      layout->compound ? pace_compound_name(layout->compound) : pace_op_family_name(layout->family),
