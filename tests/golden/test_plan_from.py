@@ -242,6 +242,11 @@ enable_activation_checkpointing: True
 dtype: bf16
 compile: False
 """
+LITGPT = """precision: bf16-true
+devices: 8
+train: {global_batch_size: 64, micro_batch_size: 4, lr_warmup_steps: 10, max_seq_length: 1024}
+quantize: null
+"""
 AXOLOTL = """base_model: openai-community/gpt2
 fsdp:
   - {}
@@ -258,11 +263,68 @@ def test_more_programs(folder):
     sharded = {"framework": "pytorch", "dp": 8, "zero_stage": 3, "micro_batch": 2, "global_batch": 64, "precision": "amp_bf16", "sequence": 1024}
     for text, yours in ((FOUNDRY, {"framework": "composer", "dp": 8, "zero_stage": 3, "micro_batch": 4, "global_batch": 64, "precision": "bf16", "recompute": "full", "sequence": 1024}),
                         (NANOTRON, {"framework": "nanotron", "tp": 2, "dp": 4, "zero_stage": 1, "micro_batch": 2, "global_batch": 16, "precision": "bf16", "sequence_parallel": 1, "sequence": 1024}),
-                        (TUNE, {"framework": "fsdp", "dp": 8, "zero_stage": 3, "micro_batch": 2, "global_batch": 64, "precision": "bf16", "recompute": "full", "sequence": 1024}),
+                        (TUNE, {"framework": "litgpt", "dp": 8, "zero_stage": 3, "micro_batch": 2, "global_batch": 64, "precision": "bf16", "recompute": "full", "sequence": 1024}),
+                        (LITGPT, {"framework": "litgpt", "dp": 8, "zero_stage": 3, "micro_batch": 4, "global_batch": 64, "precision": "bf16", "sequence": 1024}),
                         (AXOLOTL.format("full_shard", "auto_wrap"), sharded), (AXOLOTL.format("auto_wrap", "full_shard"), sharded)):
         (folder / "more.yaml").write_text(text)
         code, answer, err = plan("--from", str(folder / "more.yaml"))
         expect(code == 0 and answer["values"]["yours.step_s"] == predicted(**yours) and not answer["warnings"], text, err, answer and (answer["values"], answer["warnings"]), predicted(**yours))
+
+
+RLHF = """read -r -d '' training_commands <<EOF
+openrlhf.cli.train_sft --max_len 1024 --train_batch_size 64 --micro_train_batch_size 2 --pretrain openai-community/gpt2 --bf16 --zero_stage 3 --gradient_checkpointing
+EOF
+torchrun --nproc_per_node=8 -m $training_commands
+"""
+BRANCHES = """TP=4 # of a node
+PR=bf16
+AC={}
+if [ -z ${{MP_VP}} ]; then
+    vp=""
+else
+    vp=" --num-layers-per-virtual-pipeline-stage ${{MP_VP}}"
+fi
+if [ "$PR" = "fp16" ]; then
+  pr="--fp16"
+elif [[ $PR == bf16 ]]
+then
+  pr="--bf16"
+else
+  pr="--fp8-format hybrid"
+fi
+if [ $AC = full ]; then ac=" --recompute-granularity full"
+elif [ $AC = finetune ]; then
+    if [ $TP -gt 8 ]; then
+        ac=" --recompute-granularity selective"
+    fi
+fi
+if [ $TP -gt 1 ] && [ $PR != fp32 ]; then
+  sp="--sequence-parallel"
+fi
+OVERLAP=$(( ($TP > 4) ? 1 : 0 ))
+if [ $OVERLAP -eq 1 ] || [ $TP -lt 2 ]; then
+  o="--tp-comm-overlap"
+fi
+torchrun --nproc-per-node 8 pretrain_gpt.py --tensor-model-parallel-size $TP --pipeline-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 32 --use-distributed-optimizer
+"""
+
+
+def test_branches(folder):
+    """Of "if" what a script's own variables decide is taken alone; what stands in a branch that nobody can decide is said."""
+    file, wanted = folder / "run.sh", {"framework": "megatron-core", "precision": "bf16", "global_batch": 32, "tp": 4, "pp": 2, "dp": 1, "micro_batch": 1, "sequence_parallel": 1}
+    for choice, more in (("full", {"recompute": "full"}), ("finetune", {}), ("none", {})):
+        file.write_text(BRANCHES.format(choice))
+        code, answer, err = plan("--from", str(file))
+        expect(code == 0 and answer["values"]["yours.step_s"] == predicted(**wanted, **more) and not answer["warnings"], choice, err, answer and answer["warnings"])
+    for before in ('if [ "$1" = "slow" ]; then', "if [ -f /etc/slow ]; then", "if some_program; then", "case $1 in\nslow)"):
+        file.write_text(f"{before}\n  x=--recompute-granularity\\ full\n  y=\"--recompute-granularity full\"\n{'esac' if 'case' in before else 'fi'}\n" + BRANCHES.format("none"))
+        code, answer, err = plan("--from", str(file))
+        texts = " ".join(w["text"] for w in answer["warnings"]) if answer else ""
+        expect(code == 0 and "branch that may not be taken" in texts and "--recompute-granularity" in texts, before, err, texts)
+    file.write_text(RLHF)
+    code, answer, err = plan("--from", str(file))
+    yours = {"framework": "deepspeed", "dp": 8, "zero_stage": 3, "micro_batch": 2, "global_batch": 64, "precision": "bf16", "recompute": "full", "sequence": 1024}
+    expect(code == 0 and answer["values"]["yours.step_s"] == predicted(**yours) and not answer["warnings"], "OpenRLHF", err, answer and answer["warnings"])
 
 
 def test_other_programs(folder):
@@ -279,7 +341,7 @@ def test_other_programs(folder):
 def test_arithmetic(folder):
     """Figures that a script works out: POSIX's arithmetic expansion, in assignments and in flags."""
     wanted = {"framework": "megatron-core", "precision": "bf16", "global_batch": 32, "tp": 4, "pp": 2, "dp": 1, "micro_batch": 1, "recompute": "full", "sequence_parallel": 1}
-    for before, batch in (("MBS=1\nGBS=$((MBS * 32))\n", "$GBS"), ("N=2\nGBS=$(( ($N + 6) * ${N} * 4 / 2 ))\n", "$GBS"), ("GPUS=8\n", "$((GPUS*4))"), ("A=100\n", "$(( A % 34 ))")):
+    for before, batch in (("MBS=1\nGBS=$((MBS * 32))\n", "$GBS"), ("N=2\nGBS=$(( ($N + 6) * ${N} * 4 / 2 ))\n", "$GBS"), ("GPUS=8\n", "$((GPUS*4))"), ("A=100\n", "$(( A % 34 ))"), ("A=3\nGBS=$(( A >= 3 ? 16 * 2 : 1 ))\n", "$GBS"), ("A=3\n", "$((A == 3 ? 32 : 4))")):
         (folder / "run.sh").write_text(before + MEGATRON.replace("--global-batch-size 32", f"--global-batch-size {batch}"))
         code, answer, err = plan("--from", str(folder / "run.sh"))
         expect(code == 0 and answer["values"]["yours.step_s"] == predicted(**wanted), before, batch, err, answer and answer["summary"])
@@ -388,6 +450,7 @@ with tempfile.TemporaryDirectory() as name:
     test_more_programs(Path(name))
     test_other_programs(Path(name))
     test_arithmetic(Path(name))
+    test_branches(Path(name))
     test_model(Path(name))
     test_no(Path(name))
 come_true()

@@ -1,6 +1,7 @@
 #include "ask/plan/launch_words.h"
 
 #include "ask/plan/shell_arithmetic.h"
+#include "ask/plan/shell_test.h"
 #include "base/decimal.h"
 #include "base/input.h"
 #include "base/print.h"
@@ -9,21 +10,35 @@
 
 #include <string.h>
 
-enum { MOST_BYTES = 1 << 20, NAME = 256, VALUE = 512, VARIABLES = 256, DEPTH = 8 };
+enum { MOST_BYTES = 1 << 20, NAME = 256, VALUE = 512, VARIABLES = 256, DEPTH = 8, BRANCHES = 32 };
 
 typedef struct {
     char name[64], value[VALUE];
     bool several; /* it is given different values, of which nobody knows the one that counts */
 } variable;
 
+/* Of an "if" or "case": whether what is read now runs, and whether something before it did. */
+typedef struct {
+    pace_shell_truth now, before;
+} branch;
+
 typedef struct {
     pace_launch_words *out;
     char section[NAME / 2];
     PACE_VEC(variable) variables;
+    branch branches[BRANCHES];
+    size_t depth;
 } reader;
 
+static bool in_branch(const reader *r, pace_shell_truth truth) {
+    for (size_t i = 0; i < r->depth && i < BRANCHES; i++)
+        if (r->branches[i].now == truth) return true;
+    return false;
+}
+
 static pace_status add(reader *r, const char *name, const char *value, bool assigned) {
-    pace_launch_word word = {pace_copy_text(name, strlen(name)), pace_copy_text(value, strlen(value)), assigned};
+    pace_launch_word word = {pace_copy_text(name, strlen(name)), pace_copy_text(value, strlen(value)), assigned,
+                             in_branch(r, PACE_SHELL_UNKNOWN)};
     pace_status status = word.name && word.value ? PACE_PUSH(&r->out->items, word) : PACE_E_MEMORY;
     if (status != PACE_OK) PACE_FREE(word.name, word.value);
     for (char *c = status == PACE_OK ? word.name : NULL; c && *c; c++)
@@ -197,11 +212,86 @@ static pace_status read_statement(reader *r, char *statement) {
     return equals ? read_pair(r, start, equals) : PACE_OK;
 }
 
+/* --- branches of scripts ------------------------------------------------------------------------------------------ */
+
+static bool is_set(const void *context, const char *name, size_t length) {
+    return find_variable(context, name, length) != NULL;
+}
+
+/* Whether `line` begins with a word, and what stands behind it. */
+static bool leads(const char *line, const char *word, const char **rest) {
+    size_t length = strlen(word);
+    if (strncmp(line, word, length) != 0 || (line[length] && !pace_is_space(line[length]) && line[length] != ';'))
+        return false;
+    *rest = line + length;
+    return true;
+}
+
+/* The word "then"; NULL = it does not stand there. */
+static const char *find_then(const char *text) {
+    for (const char *at = strstr(text, "then"); at; at = strstr(at + 1, "then"))
+        if (at > text && strchr("; \t", at[-1]) && (!at[4] || strchr("; \t", at[4]))) return at;
+    return NULL;
+}
+
+static const char *behind_then(const char *text) {
+    const char *then = find_then(text);
+    return then ? then + strlen("then") : "";
+}
+
+/* "[ $AC = full ]; then". */
+static pace_shell_truth condition(const reader *r, const char *text) {
+    char known[VALUE];
+    const char *then = find_then(text), *end = then ? then : text + strlen(text);
+    while (end > text && (pace_is_space(end[-1]) || end[-1] == ';')) end--;
+    char *own = pace_copy_text(text, (size_t)(end - text));
+    if (!own) return PACE_SHELL_UNKNOWN;
+    expand(r, known, own);
+    pace_free(own);
+    return pace_shell_test(known, is_set, r);
+}
+
+static void enter(reader *r, pace_shell_truth truth) {
+    if (r->depth < BRANCHES) r->branches[r->depth] = (branch){truth, truth};
+    r->depth++;
+}
+
+/* The next branch of the "if" at hand runs if none before it did. */
+static void go_on(reader *r, pace_shell_truth truth) {
+    if (r->depth == 0 || r->depth > BRANCHES) return;
+    branch *b = &r->branches[r->depth - 1];
+    bool unknown = b->before == PACE_SHELL_UNKNOWN;
+    if (b->before == PACE_SHELL_YES) truth = PACE_SHELL_NO;
+    b->now = unknown && truth == PACE_SHELL_YES ? PACE_SHELL_UNKNOWN : truth;
+    if (!unknown && truth != PACE_SHELL_NO) b->before = truth;
+}
+
+/* Reads the word of a branch that the line begins with; what stands behind it is the branch's. An "if" that ends in its
+ * line is none. */
+static const char *read_branch(reader *r, const char *line) {
+    const char *rest;
+    size_t length = strlen(line);
+    bool python = length > 0 && line[length - 1] == ':';
+    bool whole = length > 3 && strcmp(line + length - 2, "fi") == 0 && strchr("; \t", line[length - 3]);
+    bool begins = find_then(line) || pace_starts(line, "if [");
+    if (python) return line;
+    if (leads(line, "if", &rest) && begins && !whole) return enter(r, condition(r, rest)), behind_then(rest);
+    if (leads(line, "case", &rest) && strstr(rest, " in")) return enter(r, PACE_SHELL_UNKNOWN), "";
+    if (r->depth == 0) return line;
+    if (leads(line, "elif", &rest)) return go_on(r, condition(r, rest)), behind_then(rest);
+    if (leads(line, "else", &rest)) return go_on(r, PACE_SHELL_YES), rest;
+    if (leads(line, "fi", &rest) || leads(line, "esac", &rest)) return r->depth--, rest;
+    return line;
+}
+
 /* "TP=8; PP=2". */
 static pace_status read_line(reader *r, char *line) {
-    char *rest = line, *statement;
+    char *statement;
     cut_remark(line);
-    if (strpbrk(line, "\"'")) return read_statement(r, line);
+    const char *own = read_branch(r, trim(line));
+    char *rest = line + (*own ? (size_t)(own - line) : strlen(line));
+    if (in_branch(r, PACE_SHELL_NO)) return PACE_OK;
+    if (strpbrk(rest, "\"'")) return read_statement(r, rest);
     while ((statement = strsep(&rest, ";")) != NULL) PACE_TRY(read_statement(r, statement));
     return PACE_OK;
 }

@@ -7,6 +7,7 @@ typedef struct {
     char *name;    /* without leading dashes, "_" for "-"; behind its sections: "zero_optimization.stage" */
     char *value;   /* "" of a flag that stands alone; words of a list with a blank between two */
     bool assigned; /* to a variable of a shell, which may mean nothing to the program */
+    bool doubtful; /* it stands in a branch of a script of which nobody knows whether it is taken */
 } pace_launch_word;
 
 typedef struct {

@@ -72,7 +72,8 @@ static pace_status choose(reader *r) {
     return pace_fail(
         PACE_E_INPUT,
         "%s: expected arguments of Megatron-LM or of Hugging Face's Trainer, torchtitan's TOML, DeepSpeed's "
-        "JSON or YAML of one of these, found no setting of any",
+        "JSON or YAML of one of these, of NeMo, axolotl, LLaMA-Factory, LitGPT, LLM Foundry, nanotron or torchtune, "
+        "found no setting of any",
         r->path);
 }
 
@@ -148,12 +149,16 @@ static const char *translate(const pace_yaml_node *map, const char *value) {
 }
 
 /* What changes a step and no setting follows. */
-static pace_status note_uncounted(reader *r, const char *name, const char *value) {
+static pace_status note(pace_texts *list, const char *name, const char *value) {
     char text[TEXT];
     pace_snprintf(text, sizeof text, "%s%s%s", name, *value ? " " : "", value);
-    for (size_t i = 0; i < r->out->uncounted.count; i++)
-        if (strcmp(r->out->uncounted.items[i], text) == 0) return PACE_OK;
-    return pace_texts_add(&r->out->uncounted, text);
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], text) == 0) return PACE_OK;
+    return pace_texts_add(list, text);
+}
+
+static pace_status note_uncounted(reader *r, const char *name, const char *value) {
+    return note(&r->out->uncounted, name, value);
 }
 
 static pace_status take_value(reader *r, const char *name, const char *key, const pace_yaml_node *how,
@@ -196,8 +201,10 @@ static pace_status take_words(reader *r) {
     size_t number;
     for (size_t key = 0; key < pace_yaml_count(reads); key++)
         PACE_ITEMS (const pace_launch_word, word, &r->words->items)
-            if (find_key(&number, reads, word) && number == key)
+            if (find_key(&number, reads, word) && number == key) {
                 PACE_TRY(take_word(r, pace_yaml_key(reads, key), pace_yaml_item(reads, key), word->value));
+                if (word->doubtful) PACE_TRY(note(&r->out->doubtful, pace_yaml_key(reads, key), word->value));
+            }
     return PACE_OK;
 }
 
@@ -338,6 +345,8 @@ static pace_status read_words(reader *r) {
     if (!framework) framework = pace_yaml_text_of(r->launcher, "as");
     s->launcher = pace_yaml_text_of(r->launcher, "name");
     pace_snprintf(s->framework, sizeof s->framework, "framework=%.40s", framework ? framework : "");
+    const pace_yaml_node *fixed = pace_yaml_get(r->launcher, "settings");
+    PACE_YAML_EACH (one, fixed) PACE_TRY(put(r, pace_yaml_key_of(one), pace_yaml_text(one)));
     PACE_TRY(take_words(r));
     PACE_TRY(check_words(r));
     if (*s->model && *r->size) pace_append(s->model, sizeof s->model, "-%s", r->size);
@@ -367,5 +376,6 @@ const char *pace_launcher_says(const pace_launcher_settings *settings, const cha
 void pace_launcher_settings_free(pace_launcher_settings *settings) {
     pace_texts_free(&settings->settings);
     pace_texts_free(&settings->uncounted);
+    pace_texts_free(&settings->doubtful);
     pace_texts_free(&settings->model_sizes);
 }

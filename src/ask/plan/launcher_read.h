@@ -7,6 +7,7 @@
 typedef struct {
     pace_texts settings;    /* "tp=4", each key once, as the last of the file says */
     pace_texts uncounted;   /* "--tp-comm-overlap": what changes a step and no setting follows */
+    pace_texts doubtful;    /* "--fp16": what counts, and stands in a branch that may not be taken */
     double layers_of_chunk; /* of a stage of an interleaved pipeline; 0 = not said, as the following */
     double accumulation;    /* passes whose gradients are added up */
     double local_batch;     /* samples that a replica runs at once, in a pipeline */

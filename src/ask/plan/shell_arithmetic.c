@@ -16,7 +16,7 @@ typedef struct {
     bool failed;
 } expression;
 
-static int64_t sum_of(expression *e);
+static int64_t choice_of(expression *e);
 
 static char next_sign(expression *e) {
     while (e->at < e->end && pace_is_space(*e->at)) e->at++;
@@ -48,7 +48,7 @@ static int64_t factor_of(expression *e) {
     if (take(e, '-')) return -factor_of(e);
     if (pace_is_digit(next_sign(e))) return number_of(e);
     if (!take(e, '(')) return variable_of(e);
-    int64_t inside = ++e->depth < DEEPEST ? sum_of(e) : fail(e);
+    int64_t inside = ++e->depth < DEEPEST ? choice_of(e) : fail(e);
     e->depth--;
     return take(e, ')') ? inside : fail(e);
 }
@@ -79,9 +79,44 @@ static int64_t sum_of(expression *e) {
     return left;
 }
 
+/* The two signs of a comparison that is next; 0 = none is. */
+static int comparison(expression *e) {
+    static const char *const signs[] = {"", "==", "!=", "<=", ">=", "<", ">"};
+    next_sign(e);
+    for (int i = 1; i < 7; i++) {
+        size_t length = strlen(signs[i]);
+        if ((size_t)(e->end - e->at) < length || memcmp(e->at, signs[i], length) != 0) continue;
+        e->at += length;
+        return i;
+    }
+    return 0;
+}
+
+static int64_t comparison_of(expression *e) {
+    int64_t left = sum_of(e);
+    for (int sign; !e->failed && (sign = comparison(e)) != 0;) {
+        int64_t right = sum_of(e);
+        bool is[] = {false, left == right, left != right, left <= right, left >= right, left<right, left> right};
+        left = is[sign];
+    }
+    return left;
+}
+
+/* "TP > 1 ? 8 : 1". */
+static int64_t choice_of(expression *e) {
+    int64_t chosen = comparison_of(e);
+    if (!take(e, '?')) return chosen;
+    bool first = chosen != 0;
+    int64_t left = ++e->depth < DEEPEST ? choice_of(e) : fail(e);
+    if (!take(e, ':')) return fail(e);
+    int64_t right = choice_of(e);
+    e->depth--;
+    return first ? left : right;
+}
+
 bool pace_shell_arithmetic(int64_t *out, const char *text, size_t length, pace_shell_variable variable,
                            const void *context) {
     expression e = {.at = text, .end = text + length, .variable = variable, .context = context};
-    *out = sum_of(&e);
+    *out = choice_of(&e);
     return !e.failed && next_sign(&e) == '\0';
 }

@@ -309,6 +309,12 @@ static void say_file_differs(pace_report *report, const pace_plan_asked *a, cons
     for (size_t i = 0; i < file->uncounted.count; i++)
         pace_list(list, sizeof list, ", ", "%s", file->uncounted.items[i]);
     if (*list) pace_report_lead(report, PACE_WARN_FILE_DIFFERS, "%s: not counted: %s.", a->options->from, list);
+    *list = '\0';
+    for (size_t i = 0; i < file->doubtful.count; i++) pace_list(list, sizeof list, ", ", "%s", file->doubtful.items[i]);
+    if (*list)
+        pace_report_lead(report, PACE_WARN_FILE_DIFFERS,
+                         "%s: counted, though it stands in a branch that may not be taken: %s.", a->options->from,
+                         list);
     if (a->file_parameters > 0)
         pace_report_lead(report, PACE_WARN_FILE_DIFFERS, "%s trains a model of %s parameters, %s has %s.",
                          a->options->from, pace_show_count(a->file_parameters).text, a->name,
