@@ -948,6 +948,28 @@ def test_times_of_lsf_and_pbs():
     expect(near(answer["gpu_hours"], 24), "seconds in words", answer["gpu_hours"])
 
 
+def test_parts_of_jobs():
+    """GPUs of each of several workers: counted where the source says so, else the answer warns; a column of ones is nobody's doubt."""
+    head = "job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,submit_time,duration,job_type\n"
+    answer = usage(put("spot.csv", head + "1,13,A10,20,1,1,0,36000,HP\n2,57,A100,15,1,16,900,3600,Spot\n3,57,A100,15,2,94,900,7200,Spot\n"))
+    expect(near(answer["gpu_hours"], 10 + 16 + 94 * 2 * 2) and not answer["warnings"], "each instance", answer["gpu_hours"], answer["warnings"])
+    for numbers, warned in ((("1", "4"), True), (("1", "1"), False)):
+        answer = usage(put("any.csv", "job_id,gpus,duration_s,num_workers\n" + "".join(f"{i},8,3600,{n}\n" for i, n in enumerate(numbers))))
+        texts = " ".join(w["text"] for w in answer["warnings"])
+        expect(near(answer["gpu_hours"], 16) and warned == ("num_workers" in texts and "in 1 rows" in texts), numbers, answer["gpu_hours"], texts)
+    code, _, err = run(put("nodes.csv", "node_name,gpu_model,gpu_capacity_num,cpu_num\n0,A10,4,192\n"))
+    expect(code == 3 and "a list of nodes" in err and "cnodes" not in err, "nodes", err)
+
+
+def test_slurm_database():
+    """The job table itself: times since 1970, states and resources as numbers, GPUs in gres_used."""
+    answer = usage(put("jobs.csv", "id_job,id_user,partition,time_submit,time_start,time_end,state,tres_alloc,gres_used\n"
+                       '1,77,q,1612137600,1612141200,1612148400,3,"1=40,4=1,1001=2",gpu:volta:2\n2,78,q,1612137600,1612137600,1612141200,5,"1=40,1001=1",gpu:1\n'
+                       '3,78,q,1612137600,1612137600,1612141200,3,"1=40",\n'))
+    expect(near(answer["gpu_hours"], 5) and {s["name"]: s["gpu_hours"] for s in answer["states"]} == {"completed": 4, "failed": 1}, "hours", answer["gpu_hours"], answer["states"])
+    expect(answer["wait_mean_s"] == 1800, "an hour and none: the third, without GPUs, is no run", answer["wait_mean_s"])
+
+
 def test_samples():
     """The same series as a JSON answer and in Prometheus's text forms: milliseconds, seconds, the metric among the labels."""
     series = json.load(open(sample("prometheus.json")))["data"]["result"]

@@ -19,6 +19,7 @@ typedef struct {
     bool ended;
     uint64_t line;
     size_t columns;
+    int parts; /* the cell that says how many parts a job has, where no field is it; -1 = none does */
     pace_usage_cells cells;
 } lines;
 
@@ -91,6 +92,31 @@ static void tell_columns(lines *l) {
     }
 }
 
+static bool is_bound(const pace_usage_binding *b, int cell) {
+    for (int f = 0; f < PACE_USAGE_FIELDS; f++)
+        if (b->field[f] == cell) return true;
+    return false;
+}
+
+static void bind_parts(lines *l) {
+    const pace_usage_mapping *m = l->stream->binding.mapping;
+    l->parts = -1;
+    PACE_YAML_EACH (one, m->parts) {
+        int cell = pace_usage_cell_named(m, &l->cells, pace_yaml_text(one));
+        if (cell < 0 || is_bound(&l->stream->binding, cell)) continue;
+        pace_usage_text name = pace_usage_trim(l->cells.cells[cell]);
+        pace_snprintf(l->stream->reading->parts, sizeof l->stream->reading->parts, "%.*s", (int)name.length, name.data);
+        l->parts = cell;
+        return;
+    }
+}
+
+static void count_parts(lines *l) {
+    double number;
+    if (l->parts >= 0 && pace_usage_number(&number, pace_usage_trim(l->cells.cells[l->parts])) && number > 1)
+        l->stream->reading->in_parts++;
+}
+
 static pace_status bind(lines *l) {
     pace_usage_binding *b = &l->stream->binding;
     const pace_usage_mapping *m = b->mapping;
@@ -99,6 +125,7 @@ static pace_status bind(lines *l) {
     for (size_t i = 0; i < m->metric_count; i++) b->metric[i] = pace_usage_cell_named(m, &l->cells, m->metrics[i].name);
     b->skip = pace_usage_cell_named(m, &l->cells, m->skip_column);
     l->columns = l->cells.count;
+    bind_parts(l);
     if (m->loose) tell_columns(l);
     return check_columns(l);
 }
@@ -158,8 +185,10 @@ static pace_status row(lines *l, char *line, size_t length) {
     char why[PACE_USAGE_WHY];
     if (l->header.count && length == l->header.count && memcmp(line, l->header.items, length) == 0) return PACE_OK;
     pace_usage_split(&l->cells, line, length, l->stream->reading->separator);
-    if (l->cells.count == l->columns && l->cells.count <= PACE_USAGE_MOST_CELLS)
+    if (l->cells.count == l->columns && l->cells.count <= PACE_USAGE_MOST_CELLS) {
+        count_parts(l);
         return pace_usage_deliver(l->stream, l->cells.cells, l->line);
+    }
     l->stream->reading->rows++;
     pace_snprintf(why, sizeof why, "expected %zu cells, found %zu", l->columns, l->cells.count);
     pace_usage_refuse(l->stream, l->line, why);

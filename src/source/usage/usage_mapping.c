@@ -183,9 +183,10 @@ static pace_status check_needed(const pace_usage_mapping *m, const pace_yaml *ya
 }
 
 pace_status pace_usage_mapping_read(pace_usage_mapping *out, const pace_yaml *yaml) {
-    static const char *const known[] = {"schema",    "name",     "title", "source",  "of",       "form",    "separator",
-                                        "columns",   "known_by", "rows",  "each",    "gap_s",    "fields",  "states",
-                                        "leave_out", "missing",  "zones", "metrics", "spelling", "running", NULL};
+    static const char *const known[] = {"schema",    "name",    "title",     "source",  "of",    "form",
+                                        "separator", "columns", "known_by",  "rows",    "each",  "gap_s",
+                                        "fields",    "states",  "leave_out", "missing", "zones", "metrics",
+                                        "spelling",  "running", "parts",     NULL};
     const pace_yaml_node *root = pace_yaml_root(yaml), *fields;
     *out = (pace_usage_mapping){.yaml = yaml, .zone_s = NAN};
     PACE_TRY(pace_yaml_check_schema(yaml, "paceline.cluster/1", "a mapping of a cluster's records"));
@@ -197,6 +198,7 @@ pace_status pace_usage_mapping_read(pace_usage_mapping *out, const pace_yaml *ya
     PACE_TRY(read_metrics(out, yaml, pace_yaml_get(root, "metrics")));
     PACE_TRY(check_needed(out, yaml, fields));
     out->states = pace_yaml_get(root, "states");
+    out->parts = pace_yaml_get(root, "parts");
     PACE_TRY(check_states(yaml, out->states));
     out->columns = pace_yaml_get(root, "columns");
     out->known_by = pace_yaml_get(root, "known_by");

@@ -67,7 +67,8 @@ typedef struct {
     const pace_yaml_node *known_by;
     const pace_yaml_node *missing; /* texts that say that there is no value */
     const pace_yaml_node *states;
-    const char *rows, *each; /* of JSON */
+    const pace_yaml_node *parts; /* columns of how many parts a job has, which its GPUs may be each one's */
+    const char *rows, *each;     /* of JSON */
     const char *skip_column, *skip_having;
     pace_usage_times times;
     double zone_s; /* of times that have no zone; NAN = not said, they count as UTC */

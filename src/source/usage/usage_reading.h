@@ -11,6 +11,8 @@ typedef struct {
     uint64_t rows, taken, skipped, refused;
     pace_date_order dates_told;      /* by a date of the file that can be of one order only, where nobody says it */
     uint64_t bytes;                  /* as stored */
+    uint64_t in_parts;               /* rows of which `parts` says more than one */
+    char parts[64];                  /* such a column, which is not read; "" = none is there */
     char columns[PACE_USAGE_REASON]; /* of a loosely spelled header: which is which field, and which is none */
     char reason[PACE_USAGE_REASON];  /* of the first that was refused: "file:line: …" */
     char cut_off[PACE_USAGE_REASON]; /* where the file breaks off; "" = it does not */
