@@ -41,6 +41,28 @@ static const file_kind table = {
     "table", " --rows fleet fit tune --pods --nodes --ledger --data --columns ",
     "fleet reads tables of jobs, predict answers one question a row (--rows FILE), fit learns from one"};
 
+static const file_kind training = {"configuration of a training", " --from ",
+                                   "paceline plan " PACE_FIELD "from FILE says what it takes, and what to change"};
+
+/* Words of them at the beginning of a line or behind quotes, none of which stands in what other doors read. */
+static const char *const of_trainings[] = {
+    "#!/bin/bash",
+    "#!/usr/bin/env bash",
+    "#!/bin/sh",
+    "torchrun ",
+    "deepspeed ",
+    "[parallelism]",
+    "zero_optimization",
+    "per_device_train_batch_size",
+    "tensor_model_parallel",
+    "_component_: torch",
+    "base_model:",
+    "global_train_batch_size",
+    "batch_accumulation_per_replica",
+    "distributed_type:",
+    "micro_batch_size",
+};
+
 enum { HEAD = 1 << 16 }; /* trainers print their arguments before the first step */
 
 static size_t read_head(char head[HEAD], const char *path) {
@@ -82,6 +104,13 @@ static bool is_table(const char *head, const char *path) {
     return false;
 }
 
+static bool is_training(const char *head) {
+    for (size_t i = 0; i < PACE_COUNT(of_trainings); i++)
+        for (const char *at = strstr(head, of_trainings[i]); at; at = strstr(at + 1, of_trainings[i]))
+            if (at == head || strchr("\n \"-", at[-1])) return true;
+    return false;
+}
+
 static const file_kind *kind_of_text(const char *head, const char *path) {
     const char *own = strstr(head, "\"schema\": \"paceline.");
     if (pace_starts(head, "PACEFIT")) return &fit;
@@ -109,6 +138,7 @@ static pace_status find_kind(const file_kind **out, const char *path) {
     if (*out) return PACE_OK;
     PACE_TRY(pace_trace_format_surely(&format, path));
     if (format) *out = &of_holding[format->holds];
+    else if (is_training(head)) *out = &training;
     return PACE_OK;
 }
 

@@ -1,4 +1,5 @@
 #include "fleet/job_machine_derive.h"
+#include "machine/device_resolve.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -112,6 +113,7 @@ pace_status pace_job_machine_derive(pace_job_machine *out, const pace_job_catalo
                                     const pace_machine *machine) {
     const pace_device *device = pace_device_find(&catalog->devices, machine->device, 0);
     pace_job_machine derived = catalog->machines.items[0];
+    if (!*machine->device) return pace_device_fail_nameless();
     if (!device) return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.47s\"", machine->device);
     snprintf(derived.name, sizeof derived.name, "%s", machine->name);
     PACE_TRY(set_device(&derived, catalog, device));

@@ -68,9 +68,16 @@ static void come_near(nearest *best, const char *wanted, const char *name) {
     }
 }
 
+pace_status pace_device_fail_nameless(void) {
+    return pace_fail(PACE_E_USAGE,
+                     "the machine does not name its devices, as a topology of NCCL does not: exchanges can "
+                     "be asked of it (predict " PACE_FIELD "kind exchange, tune), and nothing else");
+}
+
 static pace_status fail_unknown(const pace_device_catalog *catalog, const char *name) {
     nearest best = {0};
     pace_machine_catalog machines = {0};
+    if (!*name) return pace_device_fail_nameless();
     if (pace_is_file(name))
         return pace_fail(PACE_E_INPUT,
                          "%s: expected a description of devices or machines, whose name ends with .yaml, .yml or .json",

@@ -29,3 +29,6 @@ pace_status pace_device_resolve(const pace_device **out, pace_device_catalog *ca
  */
 pace_status pace_device_to_run_on(const pace_device **out, pace_device_catalog *catalog,
                                   const char *text) PACE_MUST_CHECK;
+
+/** PACE_E_USAGE for a machine whose devices nobody names, with what can be asked of it all the same. */
+pace_status pace_device_fail_nameless(void) PACE_MUST_CHECK;

@@ -281,8 +281,11 @@ static pace_status find_device(parser *p, const char *name) {
     if (status != PACE_OK) return status;
     if (device) return PACE_OK;
     if (pace_is_file(name))
-        return pace_fail(PACE_E_INPUT,
-                         "%s: expected a description of a machine, whose name ends with .yaml, .yml or .xml", name);
+        return pace_fail(
+            PACE_E_INPUT,
+            "%s: expected a description of a machine, whose name ends with .yaml, .yml or .xml (NCCL's, as a run "
+            "writes it to NCCL_TOPO_DUMP_FILE)",
+            name);
     const char *hint = pace_name_count_hint(p->text);
     return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file%s",
                      *hint ? p->text : name, hint);

@@ -200,6 +200,7 @@ static pace_status read_element(reader *r) {
     if (strcmp(is, "nvlink") == 0 || strcmp(is, "xgmi") == 0) return read_link(r, *is == 'x');
     if (strcmp(is, "c2c") == 0) return PACE_OK; /* from a device to its own CPU: no way to another device */
     bool known = strcmp(is, "pci") == 0 || strcmp(is, "gpu") == 0 || strcmp(is, "nic") == 0 || strcmp(is, "net") == 0;
+    if (!known && r->xml.depth == 1) return fault(r, "<system>, as a run writes it to NCCL_TOPO_DUMP_FILE", is);
     if (!known) return fault(r, "system, cpu, pci, gpu, nvlink, xgmi, c2c, nic or net", is);
     if (f->vertex == PACE_NOWHERE) return fault(r, "a <cpu> around it", NULL);
     if (strcmp(is, "pci") == 0) return read_pci(f, r, above);
@@ -216,8 +217,11 @@ static pace_status read_elements(reader *r) {
         if (kind == PACE_XML_OPEN) PACE_TRY(read_element(r));
     }
     if (r->device_count) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected a topology of NCCL, <system> with a <gpu>; found no device",
-                     r->xml.name);
+    return pace_fail(
+        PACE_E_INPUT,
+        "%s: expected a topology of NCCL, <system> with a <gpu>; found no device: NCCL adds them to a file of "
+        "NCCL_TOPO_FILE; give what a run writes to NCCL_TOPO_DUMP_FILE",
+        r->xml.name);
 }
 
 /* --- a machine ---------------------------------------------------------------------------------------------------- */

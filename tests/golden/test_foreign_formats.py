@@ -201,6 +201,47 @@ def check_texts(folder):
     expect_line(code, err, 3, "a log of training")
 
 
+# Configurations of trainings, which plan --from reads.
+TRAININGS = (("run.sh", "#!/bin/bash\ntorchrun train.py --lr 1e-4\n"), ("t.toml", "[model]\nname = \"llama3\"\n[parallelism]\ntensor_parallel_degree = 2\n"),
+             ("ds.json", '{"zero_optimization": {"stage": 3}}'), ("a.yml", "base_model: a/b\nmodel_type: LlamaForCausalLM\n"), ("n.yaml", "trainer:\n  devices: 8\nmodel:\n  tensor_model_parallel_size: 2\n"))
+
+
+def check_trainings(folder):
+    for name, text in TRAININGS:
+        path = os.path.join(folder, name)
+        with open(path, "w") as file:
+            file.write(text)
+        for words in (("analyze", path), ("predict", path, "--on", "t4"), ("models", path), ("fleet", path)):
+            code, out, err = run(*words)
+            expect_line(code, err, 3, path, "configuration of a training", "--from")
+        code, _, err = run("plan", "gpt2", "--on", "dgx-h100", "--from", path)
+        expect("another kind" not in err, "is read there", name, err)
+
+
+def check_topologies(folder):
+    """What is no topology of NCCL, or one that lacks devices, says where one comes from; one that names no devices, what to ask."""
+    gpu = '<pci busid="0000:1{0}:00.0" class="0x030200" link_speed="8.0 GT/s PCIe" link_width="16"><gpu dev="{0}" sm="70" rank="{0}"><nvlink target="0000:1{1}:00.0" count="2" tclass="0x030200"/></gpu></pci>'
+    cpu = '<system version="1"><cpu numaid="0" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="85">{}</cpu></system>'
+    path = os.path.join(folder, "topo.xml")
+    for text, said in (('<graphs version="1"><graph id="0"/></graphs>', "NCCL_TOPO_DUMP_FILE"), ("<nvidia_smi_log><gpu/></nvidia_smi_log>", "NCCL_TOPO_DUMP_FILE"),
+                       (cpu.format('<pci busid="0000:17:00.0" class="0x030200" link_speed="8.0 GT/s PCIe" link_width="16"/>'), "NCCL_TOPO_DUMP_FILE")):
+        with open(path, "w") as file:
+            file.write(text)
+        code, _, err = run("predict", "--collective", "allreduce", "--bytes", "64MB", "--on", path)
+        expect_line(code, err, 3, path, said)
+    with open(path, "w") as file:
+        file.write(cpu.format(gpu.format(0, 1) + gpu.format(1, 0)))
+    expect(run("predict", "--collective", "allreduce", "--bytes", "64MB", "--on", path)[0] == 0, "two devices")
+    for words in (("plan", "gpt2"), ("predict", "gpt2"), ("fleet", os.path.join(SOURCE, "tests", "data", "jobs_resnet50.csv"))):
+        code, _, err = run(*words, "--on", path)
+        expect_line(code, err, 2, "does not name its devices", "exchange")
+    path = os.path.join(folder, "topo.txt")
+    with open(path, "w") as file:
+        file.write("\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV12\t0-47\nGPU1\tNV12\t X \t0-47\n")
+    code, _, err = run("plan", "gpt2", "--on", path)
+    expect_line(code, err, 3, path, "NCCL_TOPO_DUMP_FILE")
+
+
 def check_half_foreign(folder):
     """Tools that call some of their categories as the profiler does: what is read alone would mislead."""
     def events(*kinds):
@@ -243,6 +284,8 @@ def check_other_devices(folder):
 def main():
     with tempfile.TemporaryDirectory(prefix="paceline-texts-") as folder:
         check_texts(folder)
+        check_trainings(folder)
+        check_topologies(folder)
         check_half_foreign(folder)
         check_other_devices(folder)
     with tempfile.TemporaryDirectory(prefix="paceline-kinds-") as folder:
