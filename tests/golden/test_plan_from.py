@@ -309,6 +309,32 @@ torchrun --nproc-per-node 8 pretrain_gpt.py --tensor-model-parallel-size $TP --p
 """
 
 
+RECIPE = """from nemo.collections import llm
+
+def configure(nodes: int = 1):
+    recipe = llm.gpt2.pretrain_recipe(
+        dir="/checkpoints",
+        num_nodes=nodes,
+    )
+    recipe.data.global_batch_size = 32
+    recipe.data.micro_batch_size = 1
+    return recipe
+strategy = MegatronStrategy(
+    tensor_model_parallel_size=4,
+    pipeline_model_parallel_size=2,
+    sequence_parallel=True,
+)
+"""
+
+
+def test_recipe(folder):
+    """NeMo 2's recipes in Python: arguments of calls and assignments of members, one a line."""
+    (folder / "recipe.py").write_text(RECIPE)
+    code, answer, err = plan("--from", str(folder / "recipe.py"))
+    yours = {"framework": "megatron-core", "global_batch": 32, "tp": 4, "pp": 2, "dp": 1, "micro_batch": 1, "sequence_parallel": 1}
+    expect(code == 0 and answer["values"]["yours.step_s"] == predicted(**yours) and not answer["warnings"], "recipe", err, answer and (answer["values"], answer["warnings"]))
+
+
 def test_branches(folder):
     """Of "if" what a script's own variables decide is taken alone; what stands in a branch that nobody can decide is said."""
     file, wanted = folder / "run.sh", {"framework": "megatron-core", "precision": "bf16", "global_batch": 32, "tp": 4, "pp": 2, "dp": 1, "micro_batch": 1, "sequence_parallel": 1}
@@ -451,6 +477,7 @@ with tempfile.TemporaryDirectory() as name:
     test_other_programs(Path(name))
     test_arithmetic(Path(name))
     test_branches(Path(name))
+    test_recipe(Path(name))
     test_model(Path(name))
     test_no(Path(name))
 come_true()

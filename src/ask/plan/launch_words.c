@@ -151,7 +151,9 @@ static pace_status read_pair(reader *r, char *line, char *equals) {
     bool shell = !*r->section && equals > line && !pace_is_space(equals[-1]) && !pace_is_space(equals[1]);
     *equals = '\0';
     char *key = trim(line), *value = unquote(trim(equals + 1));
-    if (shell) { /* "export TP=8" */
+    size_t last = strlen(value);
+    if (last > 0 && value[last - 1] == ',') value[last - 1] = '\0'; /* of a call in Python, an argument a line */
+    if (shell) {                                                    /* "export TP=8" */
         char *space = strrchr(key, ' ');
         if (space) key = space + 1;
         PACE_TRY(assign(r, key, strlen(key), value));
