@@ -57,6 +57,15 @@ static bool is_rule(const reader *r) {
     return true;
 }
 
+/* "[10 rows x 4 columns]", which pandas prints below a table. */
+static bool is_footer(const reader *r) {
+    const pace_csv *csv = r->csv;
+    if (!r->spaces || !r->header_done || r->cells == 0) return false;
+    const char *text = csv->text.items;
+    const char *first = text + csv->cells.items[csv->cells.count - r->cells];
+    return *first == '[' && pace_ends(text + csv->cells.items[csv->cells.count - 1], "columns]");
+}
+
 /* Columns without a name may be many: spreadsheets end lines with commas. */
 static pace_status check_names(const reader *r) {
     const pace_csv *csv = r->csv;
@@ -82,14 +91,15 @@ static void drop_number(reader *r) {
 static pace_status end_row(reader *r) {
     pace_csv *csv = r->csv;
     bool begun = csv->rows > 0;
-    if (r->spaces && r->header_done && r->cells == csv->columns + 1 && (r->numbered || !begun)) drop_number(r);
+    bool numbered = r->spaces && r->header_done && r->cells == csv->columns + 1 && (r->numbered || !begun);
+    if (numbered && !is_footer(r)) drop_number(r);
     if (!r->header_done) {
         if (r->cells == 0) return fault(r, "expected names of columns between bars");
         csv->columns = r->cells;
         r->header_done = true;
         PACE_TRY(check_names(r));
-    } else if (is_rule(r)) {
-        r->ruled = true;
+    } else if (is_rule(r) || is_footer(r)) {
+        r->ruled |= !is_footer(r);
         csv->cells.count -= r->cells;
     } else if (r->cells != csv->columns) {
         return pace_fail(PACE_E_INPUT, "%s:%u: expected %zu cell%s as in the header, found %zu", csv->name, r->row_line,
