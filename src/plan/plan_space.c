@@ -211,7 +211,7 @@ static const pace_plan_field order[PACE_PLAN_FIELDS] = {PACE_PLAN_PRECISION,   P
                                                         PACE_PLAN_ZERO,        PACE_PLAN_ZERO_GROUP, PACE_PLAN_OFFLOAD};
 
 /* Whether a configuration whose fields are set up to `field` may become one: everything divides, and nothing stands
- * twice for the same. */
+ * twice for the same. A fixed ZeRO stage divides nothing where there is one replica, as in a row and in predict. */
 static bool may_be(const walker *w, pace_config *config, pace_plan_field field) {
     const pace_plan_space *space = w->space;
     double replicas = config->dp * config->cp;
@@ -224,7 +224,10 @@ static bool may_be(const walker *w, pace_config *config, pace_plan_field field) 
         return divides(replicas, config->ep);
     case PACE_PLAN_VPP: return may_chunk(config, space);
     case PACE_PLAN_SCHEDULE: return may_order(config);
-    case PACE_PLAN_ZERO: return config->zero_stage == 0 || replicas > 1 || space->values[PACE_PLAN_ZERO].count == 1;
+    case PACE_PLAN_ZERO:
+        if (replicas > 1 || config->zero_stage == 0) return true;
+        config->zero_stage = 0;
+        return space->values[PACE_PLAN_ZERO].count == 1;
     case PACE_PLAN_ZERO_GROUP: return is_sharding(config, space, replicas);
     default: return true;
     }

@@ -336,6 +336,21 @@ def test_command():
         expect(code == 0 and json.loads(out)["values"]["step.median_s"] == answer["values"]["best.step_s"], command, err)
 
 
+def test_idle_settings():
+    """What --set fixes and the fastest does not heed is said, changes no time, and is left out of the command: predict refuses it."""
+    for setting, others in (("zero_stage=3", ("pp=8",)), ("sequence_parallel=1", ("tp=1", "framework=megatron-core"))):
+        words = ("gpt2_xl", "--on", "dgx-h100", "--set", ",".join(("global_batch=16", *others)), "--top", "1")
+        _, free, _ = plan(*words, *(("--set", "zero_stage=0") if setting == "zero_stage=3" else ()))
+        code, answer, err = plan(*words, "--set", setting)
+        expect(code == 0 and answer["values"] == free["values"], setting, answer["values"], free["values"], err)
+        expect(any(f"ignores {setting}" in note for note in answer["notes"]), setting, "is said to have no effect", answer["notes"])
+        command = next(note for note in answer["notes"] if "asked of predict" in note).split(": paceline ")[1]
+        code, out, err = run(*shlex.split(command), "-f", "json", "-q")
+        expect(code == 0 and json.loads(out)["values"]["step.median_s"] == answer["values"]["best.step_s"], command, err)
+    _, answer, _ = plan("gpt2_xl", "--on", "dgx-h100", "--set", "global_batch=16,zero_stage=1", "--top", "1")
+    expect(answer["configurations"][0]["zero_stage"] == 1 and not any("ignores" in note for note in answer["notes"]), "replicas heed it", answer["notes"])
+
+
 def test_recurrence():
     """GNMT's layers go through the sequence token by token, and none of them is split: more ranks would do the same work."""
     for field in ("tp=2", "cp=2"):
@@ -453,6 +468,7 @@ test_simpler()
 test_settle()
 test_recommender_lines()
 test_command()
+test_idle_settings()
 test_recurrence()
 test_learning_and_jitter()
 test_sensitivity()

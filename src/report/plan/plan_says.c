@@ -1,5 +1,6 @@
 #include "report/plan/plan_says.h"
 #include "ask/plan/plan_words.h"
+#include "ask/predict/setting_effects.h"
 #include "base/print.h"
 #include "report/plan/found_says.h"
 #include "report/plan/plan_offers.h"
@@ -387,6 +388,22 @@ static bool is_chosen(const char *word) {
 
 static bool shares_gradients(const pace_config *config) { return config->dp * config->cp > 1; }
 
+/* Why what the question sets ("zero_stage=3") has no effect on the fastest; NULL = it has one. The search drops the
+ * ZeRO stage of one replica and the sequence parallelism of whole layers: here they are as the question has them. */
+static const char *idle_word(const char *word, const pace_plan_place *p) {
+    char key[48];
+    const pace_config *asked = &p->step.asked.config;
+    pace_config config = p->choices.items[0].candidate.config;
+    config.sequence_parallel = asked->sequence_parallel;
+    if (!shares_gradients(&config)) config.zero_stage = asked->zero_stage;
+    const pace_setting_question fastest = {.config = &config,
+                                           .model = p->step.asked.model,
+                                           .framework = p->step.asked.framework,
+                                           .placed = true};
+    pace_snprintf(key, sizeof key, "%.*s", (int)strcspn(word, "="), word);
+    return pace_setting_idle(key, &fastest);
+}
+
 /* "tp=8,pp=2,…": what tells predict the fastest; a field without an effect is left out. */
 static void say_settings(char *out, size_t size, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_config *c = &p->choices.items[0].candidate.config;
@@ -419,7 +436,16 @@ static void say_settings(char *out, size_t size, const pace_plan_asked *a, const
     for (size_t i = 0; i < PACE_COUNT(words); i++)
         if (words[i].said) pace_append(out, size, ",%s=%s", words[i].name, pace_config_word(c, words[i].name));
     for (size_t i = 0; i < a->options->set.count; i++)
-        if (!is_chosen(a->options->set.items[i])) pace_append(out, size, " --set '%s'", a->options->set.items[i]);
+        if (!is_chosen(a->options->set.items[i]) && !idle_word(a->options->set.items[i], p))
+            pace_append(out, size, " --set '%s'", a->options->set.items[i]);
+}
+
+/* Settings that some configurations heed, but not the fastest. */
+static void put_idle(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
+    for (size_t i = 0; p->choices.count > 0 && i < a->options->set.count; i++) {
+        const char *word = a->options->set.items[i], *why = idle_word(word, p);
+        if (why) pace_node_note(root, "The fastest ignores %s, which has no effect %s.", word, why);
+    }
 }
 
 /* Where the same number comes from. */
@@ -452,6 +478,7 @@ static void put_notes(pace_node *root, const pace_plan_asked *a, const pace_plan
     const pace_config *config =
         best->choices.count ? &best->choices.items[0].candidate.config : &best->step.asked.config;
     put_command(root, a, best);
+    put_idle(root, a, best);
     pace_node_note(
         root,
         "Training with %s in %s, optimizer %s; change these with --set. Where replicas do not share the batch "
