@@ -2,6 +2,7 @@
 #include "ask/rows/exchange_stack.h"
 #include "ask/rows/fit_system.h"
 #include "ask/rows/row_kind.h"
+#include "machine/place.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@ static pace_status machine_of(pace_machine *out, pace_catalog *catalog, const pa
     int ranks = row->ranks_per_node * row->nodes;
     if (!*row->system) return pace_fail(PACE_E_INPUT, "no machine: expected a column \"system\" or " PACE_FIELD "on");
     pace_status status = pace_machine_asked(out, catalog, row->system);
+    if (status == PACE_E_USAGE && pace_place_has_figures(row->system)) return status; /* figures are not passed over */
     if (status == PACE_OK && out->devices * out->nodes < ranks && out->devices < row->ranks_per_node)
         status = PACE_E_MISSING; /* a device alone */
     if (status != PACE_OK) status = pace_machine_named(out, catalog, row->system, row->nodes);

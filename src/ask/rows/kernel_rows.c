@@ -5,6 +5,7 @@
 #include "base/decimal.h"
 #include "base/sort.h"
 #include "exchange/algorithms.h"
+#include "machine/place.h"
 #include "ask/rows/column_words.h"
 #include "ask/rows/measured_columns.h"
 #include "ask/rows/shape_text.h"
@@ -23,13 +24,14 @@ static const double shortest_s = 1e-9, longest_s = 1e5;
 typedef struct {
     const char *text;
     bool known;
+    char refused[120]; /* figures of a device that it cannot have */
     pace_op_words words;
     const pace_device *device;
 } memo;
 
 typedef struct {
     pace_kernel_rows *rows;
-    const pace_device_catalog *catalog;
+    pace_device_catalog *catalog;
     const pace_device *fallback;
     size_t memos; /* of each kind: a power of two */
     memo *ops, *dtypes, *passes, *devices;
@@ -45,14 +47,26 @@ static memo *recall(const reader *r, memo *memos, const char *text, bool *fresh)
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
 
+/* "h100 memory=4TB/s" is read as --on is; a word by itself as tables write it. */
+static const pace_device *device_of(memo *out, pace_device_catalog *catalog, const char *name) {
+    const pace_device *device;
+    pace_machine machine;
+    bool joined;
+    if (!pace_place_has_figures(name)) return pace_device_cell_find(catalog, name);
+    if (pace_place_asked(&device, &machine, &joined, catalog, name) == PACE_OK) return device;
+    pace_snprintf(out->refused, sizeof out->refused, "%.115s", pace_message_in_answer());
+    return NULL;
+}
+
 static bool set_device(pace_kernel_row *out, reader *r, size_t row) {
     const char *name = pace_csv_at(&r->rows->csv, row, r->rows->columns.device);
     bool fresh;
     memo *known = recall(r, r->devices, name, &fresh);
-    if (fresh) known->device = pace_device_cell_is_place(name) ? r->fallback : pace_device_cell_find(r->catalog, name);
+    if (fresh) known->device = pace_device_cell_is_place(name) ? r->fallback : device_of(known, r->catalog, name);
     out->device = known->device;
     if (out->device) return true;
-    if (!pace_device_cell_is_place(name))
+    if (*known->refused) snprintf(out->status, sizeof out->status, "%s", known->refused);
+    else if (!pace_device_cell_is_place(name))
         snprintf(out->status, sizeof out->status, "unknown device \"%.60s\"; the closest name is \"%.40s\"", name,
                  pace_device_cell_closest(r->catalog, name));
     else snprintf(out->status, sizeof out->status, "no device: expected a column \"device\" or --on");
@@ -557,7 +571,7 @@ static pace_status settle_unit(pace_kernel_rows *rows, pace_catalog *catalog, un
     return PACE_OK;
 }
 
-static pace_status read_rows(pace_kernel_rows *rows, const pace_device_catalog *catalog, const pace_device *device) {
+static pace_status read_rows(pace_kernel_rows *rows, pace_device_catalog *catalog, const pace_device *device) {
     enum { MOST_MEMOS = 256 };
     reader r = {.rows = rows, .catalog = catalog, .fallback = device};
     r.memos = pace_slots_for(rows->csv.rows, MOST_MEMOS);
@@ -575,7 +589,7 @@ static pace_status read_rows(pace_kernel_rows *rows, const pace_device_catalog *
     return status;
 }
 
-pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, const pace_device_catalog *catalog,
+pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, pace_device_catalog *catalog,
                                   const pace_device *device) {
     pace_kernel_rows rows = {0};
     PACE_TRY(pace_csv_read(&rows.csv, input));

@@ -34,7 +34,7 @@ typedef struct {
 
 /** Reads a table and turns its rows into questions. `device` (may be NULL) answers for rows that name none. Errors:
  * those of pace_csv_read(); PACE_E_INPUT when no family's columns are there. A row that cannot be asked says why. */
-pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, const pace_device_catalog *catalog,
+pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, pace_device_catalog *catalog,
                                   const pace_device *device) PACE_MUST_CHECK;
 void pace_kernel_rows_free(pace_kernel_rows *rows);
 

@@ -1,5 +1,6 @@
 #include "ask/rows/row_kind.h"
 #include "base/print.h"
+#include "machine/place.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -144,7 +145,8 @@ bool pace_row_says_unused(const pace_row_answer *answer) {
 bool pace_row_names_other(const char *cell, const char *device) {
     char family[32];
     snprintf(family, sizeof family, "%.*s", (int)strcspn(device, "-"), device);
-    return *cell && !strcasestr(cell, family);
+    return *cell &&
+           (pace_place_has_figures(cell) || !strcasestr(cell, family)); /* figures of its own make it another */
 }
 
 void pace_row_answer_time(pace_row_answer *answer, double unit_s) {

@@ -133,7 +133,8 @@ uint64_t pace_row_spread_bits(uint64_t x);
 void pace_row_say_unused(pace_row_answer *answer, const char *const *columns, size_t count);
 /** Whether the status of an answered row names cells that change nothing. */
 bool pace_row_says_unused(const pace_row_answer *answer);
-/** Whether a cell names no device of `device`'s family: names of devices begin with it, "h100-80-sxm". */
+/** Whether a cell names no device of `device`'s family (names of devices begin with it, "h100-80-sxm"), or one with
+ * figures of its own. */
 bool pace_row_names_other(const char *cell, const char *device);
 
 /** Fills `values` with a time in units of `unit_s`. */

@@ -87,6 +87,15 @@ typedef struct {
     bool guessed;     /* that is a guess */
 } pace_step_machine;
 
+/* What a cell names with figures of its own, as --on would: "h100 memory=4TB/s", "a100*8 nvlink=300GB/s". */
+typedef struct {
+    char *text;
+    const pace_device *device; /* NULL: refused */
+    pace_machine machine;
+    bool joined;       /* `machine` says what joins devices */
+    char refused[160]; /* why there is none */
+} pace_step_worded;
+
 struct pace_step_things {
     pace_device_catalog devices;
     pace_machine_catalog machines;
@@ -98,6 +107,7 @@ struct pace_step_things {
     pace_doubts doubts;
     PACE_VEC(pace_step_model *) models;
     PACE_VEC(pace_step_machine *) places;
+    PACE_VEC(pace_step_worded *) worded;
     pace_step_pricer pricer; /* for batches that nobody says; opened by the first */
     bool has_pricer;
 };

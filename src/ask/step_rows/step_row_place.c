@@ -1,5 +1,6 @@
 /* Where a row runs: its device, and the machine that joins several of them. */
 #include "ask/step_rows/step_cells.h"
+#include "ask/step_rows/step_row_worded.h"
 #include "base/decimal.h"
 #include "base/print.h"
 #include "base/text.h"
@@ -11,10 +12,12 @@
 
 enum { SEVERAL = 2 }; /* nodes: only names of machines count, not those of devices */
 
-/* The machine of the catalogue with this name, "_" read as "-", or the one that tables and logs call so ("DGX-1V");
- * NULL when there is none. */
-static const pace_machine *machine_named(const pace_step_things *things, const char *text) {
+/* The machine of the catalogue with this name, "_" read as "-", or the one that tables and logs call so ("DGX-1V"), or
+ * one with figures of its own; NULL when there is none. */
+static const pace_machine *machine_named(pace_step_things *things, const char *text) {
     char name[64];
+    const pace_step_worded *worded = pace_step_worded_find(things, text);
+    if (worded) return worded->joined ? &worded->machine : NULL;
     snprintf(name, sizeof name, "%.63s", text);
     for (char *c = name; *c; c++) *c = *c == '_' ? '-' : pace_lower(*c);
     const pace_machine *own = PACE_FIND(things->machines.machines.items, things->machines.machines.count, name, name);
@@ -25,10 +28,10 @@ static const pace_machine *machine_named(const pace_step_things *things, const c
 
 /* The first machine that holds the device, or else one of the same generation ("h100-96-hbm2e": one of h100-80-sxm). */
 static const pace_machine *machine_of(const pace_step_things *things, const pace_device *device) {
-    size_t family = strcspn(device->name, "-");
+    size_t family = strcspn(device->name, "-"), name = strcspn(device->name, " "); /* changed figures follow */
     for (int pass = 0; pass < 2; pass++)
         PACE_ITEMS (const pace_machine, machine, &things->machines.machines) {
-            bool same = pass == 0 ? strcmp(machine->device, device->name) == 0
+            bool same = pass == 0 ? strlen(machine->device) == name && strncmp(machine->device, device->name, name) == 0
                                   : strncmp(machine->device, device->name, family) == 0 &&
                                         machine->device[family] == device->name[family];
             if (same) return machine;
@@ -71,8 +74,10 @@ double pace_step_row_counted(const pace_step_reader *r, size_t row) {
 }
 
 /* A device, the one of a machine, or the words behind a maker's name ("dgx_gb200" is a gb200). */
-static const pace_device *device_in(const pace_step_things *things, const char *text) {
+static const pace_device *device_in(pace_step_things *things, const char *text) {
     char spaced[96];
+    const pace_step_worded *worded = pace_step_worded_find(things, text);
+    if (worded) return worded->device;
     split_count(spaced, text);
     const pace_machine *machine = machine_named(things, spaced);
     const pace_device *device = pace_device_find(&things->devices, machine ? machine->device : spaced, 0);
@@ -90,8 +95,15 @@ static bool machine_like(pace_machine *out, const pace_step_reader *r, const pac
     return pace_machine_named(out, r->things->devices.documents, device->name, 1) == PACE_OK;
 }
 
+/* The cell that names a machine: its own, or that of the device ("a100*8 nvlink=300GB/s"). */
+static const char *machine_cell(const pace_step_reader *r, size_t row) {
+    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE), *device = pace_step_cell(r, row, PACE_STEP_DEVICE);
+    const pace_step_worded *worded = *text ? NULL : pace_step_worded_find(r->things, device);
+    return worded && worded->joined ? device : text;
+}
+
 double pace_step_row_node(const pace_step_reader *r, size_t row, const pace_device *device) {
-    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    const char *text = machine_cell(r, row);
     const pace_machine *machine = *text ? machine_named(r->things, text) : NULL;
     pace_machine like;
     if (!machine) machine = machine_of(r->things, device);
@@ -100,7 +112,7 @@ double pace_step_row_node(const pace_step_reader *r, size_t row, const pace_devi
 }
 
 static const char *machine_word(const pace_step_reader *r, size_t row) {
-    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    const char *text = machine_cell(r, row);
     return *text && machine_named(r->things, text) ? text : "";
 }
 
@@ -109,12 +121,13 @@ static const pace_device *own_device(const pace_step_reader *r, size_t row) {
     const char *device = pace_step_cell(r, row, PACE_STEP_DEVICE), *machine = pace_step_cell(r, row, PACE_STEP_MACHINE);
     const pace_machine *known = *machine ? machine_named(r->things, machine) : NULL;
     if (*device) return device_in(r->things, device);
+    if (known && pace_step_worded_find(r->things, machine)) return device_in(r->things, machine);
     if (known) return pace_device_find(&r->things->devices, known->device, 0);
     return *machine ? device_in(r->things, machine) : NULL;
 }
 
 double pace_step_row_devices(const pace_step_reader *r, size_t row) {
-    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE), *on = r->defaults->machine;
+    const char *text = machine_cell(r, row), *on = r->defaults->machine;
     pace_machine machine;
     if (!*text && on && !own_device(r, row)) text = on;
     if (!*text || pace_machine_asked(&machine, r->things->devices.documents, text) != PACE_OK) return 0;
@@ -126,16 +139,25 @@ static void note_device(pace_step_row *out, const pace_step_reader *r, const cha
     char name[96];
     const pace_device *named = NULL;
     split_count(name, text);
-    if (machine_named(r->things, name)) return;
+    if (pace_step_worded_find(r->things, text) || machine_named(r->things, name)) return;
     for (char *c = name; *c; c++)
         if (*c == '_') *c = ' ';
     bool whole = pace_device_named(&named, &r->things->devices, name, 0) == PACE_OK && named;
     if (!whole) pace_step_note(out, "took %s for \"%.40s\"", out->device->name, text);
 }
 
+/* Figures of a cell that no device or machine can have are not passed over. */
+static bool has_refused(pace_step_row *out, const pace_step_reader *r, const char *text) {
+    const pace_step_worded *worded = pace_step_worded_find(r->things, text);
+    if (!worded || worded->device) return false;
+    pace_step_note(out, "%s", worded->refused);
+    return true;
+}
+
 bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
     const char *device = pace_step_cell(r, row, PACE_STEP_DEVICE), *machine = pace_step_cell(r, row, PACE_STEP_MACHINE);
     const char *on = r->defaults->machine, *word = *device ? device : machine;
+    if (has_refused(out, r, device) || has_refused(out, r, machine)) return false;
     bool own = (out->device = own_device(r, row)) != NULL;
     if (!own && on) out->device = r->things->on_device;
     if (out->device && !own && *word) pace_step_note(out, "took --on for \"%.40s\"", word);
@@ -150,8 +172,8 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
 static bool by_bus(pace_machine *out, pace_catalog *catalog, const pace_device *device) {
     char text[128];
     if (!(device->pcie_bytes_per_s > 0)) return false;
-    pace_snprintf(text, sizeof text, "%.47s*8 pcie=%.4gGB/s sockets=2 nodes=2 net=25GB/s", device->name,
-                  device->pcie_bytes_per_s * 0.8e-9);
+    pace_snprintf(text, sizeof text, "%.*s*8 pcie=%.4gGB/s sockets=2 nodes=2 net=25GB/s",
+                  (int)strcspn(device->name, " "), device->name, device->pcie_bytes_per_s * 0.8e-9);
     return pace_machine_parse(out, catalog, text) == PACE_OK;
 }
 
@@ -231,7 +253,7 @@ static void note_network(pace_step_row *out, const pace_step_reader *r, size_t r
 
 /* A machine's name that says how many nodes there are ("dgx-a100*2") leaves no room for more. */
 static bool exceeds_machine(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE);
+    const char *text = machine_cell(r, row);
     pace_machine m;
     double nodes = 0;
     if (!strpbrk(text, "*=") || pace_machine_asked(&m, r->things->devices.documents, text) != PACE_OK || m.nodes < 2)

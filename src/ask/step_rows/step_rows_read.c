@@ -1,7 +1,8 @@
 #include "ask/rows/column_finder.h"
 #include "ask/rows/column_words.h"
 #include "ask/step_rows/step_cells.h"
-#include "machine/device_resolve.h"
+#include "ask/step_rows/step_row_worded.h"
+#include "machine/place.h"
 
 /* In the order of pace_step_column. */
 static const char *const keys[PACE_STEP_COLUMNS] = {
@@ -99,12 +100,9 @@ static pace_status open_things(pace_step_things **out, pace_catalog *catalog) {
 
 /* The device of --on: of a machine, or one by itself, with its figures. */
 static pace_status find_default(pace_step_things *things, const char *on) {
-    pace_catalog *catalog = things->devices.documents;
     pace_machine machine;
-    pace_status status = pace_machine_asked(&machine, catalog, on);
-    if (status == PACE_OK) status = pace_device_to_run_on(&things->on_device, &things->devices, machine.device);
-    else if (!pace_machine_is_meant(catalog, on))
-        status = pace_device_to_run_on(&things->on_device, &things->devices, on);
+    bool joined;
+    pace_status status = pace_place_asked(&things->on_device, &machine, &joined, &things->devices, on);
     return status == PACE_OK ? PACE_OK : pace_fail_in(status, "on");
 }
 
@@ -117,6 +115,7 @@ static void close_things(pace_step_things *things) {
     for (size_t i = 0; i < things->places.count; i++) {
         PACE_FREE(things->places.items[i]->key, things->places.items[i]);
     }
+    pace_step_worded_free(things);
     if (things->has_pricer) pace_step_pricer_close(&things->pricer);
     pace_model_names_free(&things->names);
     PACE_VEC_FREE(&things->models, &things->places);
