@@ -66,7 +66,8 @@ def test_one_row():
     row, less = ask(HEAD + "".join(f"A100-SXM4-80GB,64,3072,{layers},32,2048,51200,1,1,64,8,512,fp16,full\n" for layers in (30, 14)))
     assert row["unit"] == "s" and row["rung"] == "formula"
     # 80 GiB less a context of half a GB hold what is counted, but not a quarter more; rows said "ok".
-    assert [(one["status"], float(one["memory_bytes"]) < 0.8 * 85.4e9) for one in (row, less)] == [("fits closely into memory", False), ("ok", True)]
+    assert [(one["status"], float(one["memory_bytes"]) < 0.8 * 85.4e9) for one in (row, less)] == [
+        ("fits closely into memory; assumed framework megatron-eager", False), ("assumed framework megatron-eager", True)]
     assert float(row["low"]) < float(row["predicted"]) < float(row["high"])
     # 3.6e9 parameters, 8 operations a parameter and token with recomputation, at half of the peak: 3.1 s
     assert 2 < float(row["predicted"]) < 5
@@ -91,6 +92,15 @@ def test_unsaid():
         said, silent = ask(f"{head}\n" + "".join(f"{device},megatron,gpt3-175b,256,4,8,6,1,64,{precision}\n" for precision in ("bf16", "")))
         widths = [math.log(ends(row)[2] / ends(row)[0]) for row in (said, silent)]
         assert silent["predicted"] == said["predicted"] and abs(widths[1] / widths[0] - times) < 0.01, (said, silent)
+
+
+def test_assumed_framework():
+    """A table of how models are shared is Megatron's of the device's time; where no cell says so, the status names it. Named, it is the same step."""
+    head = "device,model,tp,n_gpu,micro_batch,global_batch,framework,zero_stage\n"
+    for device, zero, framework in (("h100-80-sxm", "", "megatron-core"), ("a100-80-sxm", "", "megatron-eager"), ("a100-80-sxm", "1", "megatron-deepspeed")):
+        assumed, named = ask(head + "".join(f"{device},llama2-7b,2,8,1,16,{word},{zero}\n" for word in ("", framework)))
+        assert f"assumed framework {framework}" in assumed["status"] and "framework" not in named["status"], (assumed["status"], named["status"])
+        assert assumed["predicted"] == named["predicted"]
 
 
 def test_sizes_in_names():
@@ -274,7 +284,7 @@ def test_measured():
                 assert float(answer["low"]) < float(answer["predicted"]) < float(answer["high"])
     # the number of a step is no time
     row = ask(head + ",step,MFU\n" + rows[0] + ",1000,0.4\n")[0]
-    assert row["unit"] == "mfu_pct" and row["status"].startswith("ok"), row
+    assert row["unit"] == "mfu_pct" and row["status"].startswith("assumed framework megatron-core"), row
 
 
 def test_memory():

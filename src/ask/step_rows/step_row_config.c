@@ -227,6 +227,12 @@ static void drop_sharding(pace_step_row *out, const pace_step_reader *r, size_t 
     if (whole) config->sequence_parallel = 0;
 }
 
+/* Whether no cell led to the word: how the table shares its models did. */
+static bool is_assumed(pace_step_row *out, const pace_step_reader *r, size_t row, const char *word) {
+    return strncmp(word, "megatron", strlen("megatron")) == 0 && !*pace_step_cell(r, row, PACE_STEP_FRAMEWORK) &&
+           !pace_step_row_suite_framework(out, r, row);
+}
+
 /* Its release is named with it, or in a column of its own, as that of a table's source; notes say options alone. */
 static void set_framework(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const pace_frameworks *known = &r->things->frameworks;
@@ -242,6 +248,7 @@ static void set_framework(pace_step_row *out, const pace_step_reader *r, size_t 
         if (texts[i]) out->framework = pace_frameworks_released(known, out->framework, texts[i], out->device);
     const char *about = out->framework->about;
     if (*word && about && !pace_step_says(word, out->framework->name)) pace_step_note(out, "taken for %s", about);
+    if (is_assumed(out, r, row, word)) pace_step_note(out, "assumed framework %s", out->framework->name);
 }
 
 bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
