@@ -36,7 +36,7 @@ LABELS = {"kernel": {"source", "op_hint", "unit"}, "exchange": set(), "step": {"
 # Figures that move nothing in this question: a limit of power beside a host that is slower, a name beside sizes.
 STILL = {("step", "power_limit")}
 NAMES = {("step", "model"), ("job", "job")}
-MEASURED = ("measured", "rate", "bus_rate", "steps_per_s", "step_s", "times", "s_per_step", "ms_per_step", "min_per_step")
+MEASURED = ("measured", "rate", "bus_rate", "steps_per_s", "step_s", "step_ms", "step_us", "times", "s_per_step", "ms_per_step", "min_per_step")
 
 
 def names_of(kind):

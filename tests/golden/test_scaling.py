@@ -294,24 +294,26 @@ def names_of_tables():
 
 
 def measures():
-    """One question in samples a second, in steps a second, of each worker or of all, and in seconds: one answer."""
+    """One question in samples a second, in steps a second, of each worker or of all, and in seconds, ms and us: one answer."""
     folder = tempfile.mkdtemp(prefix="paceline-scaling-")
     asked = [("resnet50", n, p) for n in (1, 2, 8) for p in ("packed", "spread")]
-    made = {"rate": [], "each": [], "all": [], "s": []}
+    made = {"rate": [], "each": [], "all": [], "s": [], "ms": [], "us": []}
     on = ("--on", "a100*8 pcie=12GB/s net=10Gb/s net-kind=tcp", "--kind", "scaling", "--format", "csv")
-    for name, column in (("rate", "images_per_sec"), ("each", "steps_per_s"), ("all", "steps_per_s"), ("s", "step_time_s")):
+    for name, column in (("rate", "images_per_sec"), ("each", "steps_per_s"), ("all", "steps_per_s"), ("s", "step_time_s"), ("ms", "Step Time (ms)"), ("us", "iter_us")):
         path = os.path.join(folder, name + ".csv")
         with open(path, "w") as file:
             file.write(f"gpu,placement,model,batch_per_gpu,n_gpu,{column}\n")
             for model, n, placement in asked:
-                file.write(f"v100,{placement},{model},16,{n},{dict(rate=100, each=5 * n, all=5, s=0.2)[name]}\n")
+                file.write(f"v100,{placement},{model},16,{n},{dict(rate=100, each=5 * n, all=5, s=0.2, ms=200, us=200000)[name]}\n")
         code, out, err = run("--rows", path, *on)
         expect(code == 0 and "6 of 6 rows" in err and "nothing of its software" in err, code, err)
         made[name] = list(csv.DictReader(io.StringIO(out)))
-    for (_, n, placement), rate, each, together, s in zip(asked, *made.values()):
+    for (_, n, placement), rate, each, together, s, ms, us in zip(asked, *made.values()):
         step = float(s["predicted"])
         expect(rate["unit"] == "samples/s" and each["unit"] == "steps/s" and s["unit"] == "s", rate, each, s)
         expect(abs(float(rate["predicted"]) * step / (16 * n) - 1) < 1e-6, rate, s)
+        for row, unit, times in ((ms, "ms", 1e3), (us, "us", 1e6)):
+            expect(row["unit"] == unit and all(abs(float(row[key]) / float(s[key]) / times - 1) < 1e-9 for key in ("predicted", "low", "high")), unit, row, s)
         expect(abs(float(each["predicted"]) * step / n - 1) < 1e-6 and abs(float(together["predicted"]) * step - 1) < 1e-6, each, s)
         expect(float(s["low"]) < step < float(s["high"]) and abs(float(s["low"]) * float(rate["high"]) / (16 * n) - 1) < 1e-6, s, rate)
     at = {(n, p): float(s["predicted"]) for (_, n, p), s in zip(asked, made["s"])}

@@ -84,7 +84,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     scalings *s = state;
     const pace_scaling_rows *rows = &s->tables.items[table];
     const pace_scaling_row *row = row_of(state, table, question);
-    bool seconds = rows->measure == PACE_SCALING_SECONDS;
+    bool seconds = pace_scaling_measure_unit_s(rows->measure) > 0;
     s->asked.took_on = false;
     out->known =
         !*row->status && pace_scaling_answer(&out->time_s, &s->asked, row, s->fitted ? &s->fit : NULL) == PACE_OK;

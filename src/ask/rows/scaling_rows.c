@@ -39,7 +39,7 @@ static pace_status find_columns(reader *r, pace_catalog *catalog, const pace_yam
         {.key = "placement", .column = &r->placement},
         {.key = "servers", .column = &r->servers},
         {.key = "one_worker", .column = &r->one_worker}};
-    static const char *const measures[PACE_SCALING_MEASURES] = {"rate", "steps_per_s", "step_s"};
+    static const char *const measures[PACE_SCALING_MEASURES] = {"rate", "steps_per_s", "step_s", "step_ms", "step_us"};
     PACE_TRY(pace_wanted_columns_find(catalog, "scaling", csv, wanted, PACE_COUNT(wanted)));
     for (int i = 0; i < PACE_SCALING_MEASURES; i++)
         r->measured[i] = pace_find_column_whole(csv, pace_yaml_get(names, measures[i]));
@@ -76,7 +76,8 @@ static void rate(double *out, pace_scaling_row *row, const char *what, const cha
 static double measured_of(const reader *r, const pace_scaling_row *row, const char *text) {
     double value, samples = row->batch * row->workers;
     if (!pace_csv_number(&value, text) || !(value > 0)) return NAN;
-    if (r->rows->measure == PACE_SCALING_SECONDS) value = samples / value;
+    double unit_s = pace_scaling_measure_unit_s(r->rows->measure);
+    if (unit_s > 0) value = samples / (value * unit_s);
     else if (r->rows->measure == PACE_SCALING_STEPS) value *= samples;
     return pace_scaling_rate_can_be(value) ? value : NAN;
 }
@@ -99,11 +100,19 @@ static void count_steps(pace_scaling_rows *rows) {
         rows->rows.items[i].measured /= rows->rows.items[i].workers;
 }
 
-const char *const pace_scaling_measure_names[PACE_SCALING_MEASURES] = {"samples/s", "steps/s", "s"};
+const char *const pace_scaling_measure_names[PACE_SCALING_MEASURES] = {"samples/s", "steps/s", "s", "ms", "us"};
+
+double pace_scaling_measure_unit_s(int measure) {
+    static const double units[PACE_SCALING_MEASURES] = {
+        [PACE_SCALING_SECONDS] = 1, [PACE_SCALING_MILLISECONDS] = 1e-3, [PACE_SCALING_MICROSECONDS] = 1e-6};
+    return units[measure];
+}
 
 double pace_scaling_measure(const pace_scaling_rows *rows, const pace_scaling_row *row, double step_s) {
     switch (rows->measure) {
-    case PACE_SCALING_SECONDS: return step_s;
+    case PACE_SCALING_SECONDS:
+    case PACE_SCALING_MILLISECONDS:
+    case PACE_SCALING_MICROSECONDS: return step_s / pace_scaling_measure_unit_s(rows->measure);
     case PACE_SCALING_STEPS: return (rows->steps_of_each ? row->workers : 1) / step_s;
     default: return row->batch * row->workers / step_s;
     }

@@ -28,10 +28,14 @@ typedef enum {
     PACE_SCALING_SAMPLES, /* a second, of all workers */
     PACE_SCALING_STEPS,   /* a second */
     PACE_SCALING_SECONDS, /* of a step */
+    PACE_SCALING_MILLISECONDS,
+    PACE_SCALING_MICROSECONDS,
     PACE_SCALING_MEASURES
 } pace_scaling_measure_kind;
 
 extern const char *const pace_scaling_measure_names[PACE_SCALING_MEASURES];
+/** Seconds of the unit of a step's time; 0 for a rate. */
+double pace_scaling_measure_unit_s(int measure);
 
 typedef struct {
     pace_csv csv;
