@@ -50,7 +50,7 @@ def test_steps():
 
 def test_refused():
     """What --on refuses a row does not answer, and says the same."""
-    for place, word in (("h100-80-sxm memory=6", "memory=6"), ("h100-80-sxm mermory=6TB/s", "mermory"), ("dgx-h100*2 foo=3", "foo"), ("dgx-h100*2 net=100", "net=100"), ("foo=bar", "foo=bar")):
+    for place, word in (("h100-80-sxm memory=6", "memory=6"), ("h100-80-sxm speed=6TB/s", "speed"), ("dgx-h100*2 foo=3", "foo"), ("dgx-h100*2 net=100", "net=100"), ("foo=bar", "foo=bar")):
         asked = [("step", {"device": place, **STEP}), ("step", {"machine": place, **STEP}), ("kernel", {"device": place, **KERNELS[0]})]
         if place.startswith("dgx"):
             asked.append(("exchange", {"system": place, **EXCHANGE}))

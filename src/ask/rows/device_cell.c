@@ -1,6 +1,9 @@
 #include "ask/rows/device_cell.h"
 #include "base/memory.h"
+#include "base/print.h"
+#include "base/status.h"
 #include "base/text.h"
+#include "machine/place.h"
 
 #include <string.h>
 
@@ -20,9 +23,21 @@ const char *pace_device_cell_closest(const pace_device_catalog *catalog, const c
 }
 
 /* Tables write "NV_V100" and "A100_SXM", each word for itself, or "RTX2080Ti", all in one. */
-const pace_device *pace_device_cell_find(const pace_device_catalog *catalog, const char *name) {
+static const pace_device *find_device(const pace_device_catalog *catalog, const char *name) {
     const pace_device *found = pace_device_find(catalog, name, 0);
     for (size_t i = 0; i < catalog->count && !found; i++)
         if (pace_same_word(catalog->devices[i].name, name)) found = &catalog->devices[i];
     return found;
+}
+
+const pace_device *pace_device_cell_read(char refused[PACE_DEVICE_CELL_REFUSED], pace_device_catalog *catalog,
+                                         const char *name) {
+    const pace_device *device;
+    pace_machine machine;
+    bool joined;
+    *refused = '\0';
+    if (!pace_place_has_figures(name)) return find_device(catalog, name);
+    if (pace_place_asked(&device, &machine, &joined, catalog, name) == PACE_OK) return device;
+    pace_snprintf(refused, PACE_DEVICE_CELL_REFUSED, "%.115s", pace_message_in_answer());
+    return NULL;
 }

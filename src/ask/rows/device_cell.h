@@ -3,8 +3,12 @@
 
 #include "machine/device.h"
 
-/** The device of this name; NULL when none is known. */
-const pace_device *pace_device_cell_find(const pace_device_catalog *catalog, const char *name);
+enum { PACE_DEVICE_CELL_REFUSED = 120 };
+
+/** The device of a name as tables write it, or of one with figures ("h100 memory=4TB/s"), which is read as --on is. NULL:
+ * none is meant; `refused` says which figure cannot be, "" = the name is unknown. */
+const pace_device *pace_device_cell_read(char refused[PACE_DEVICE_CELL_REFUSED], pace_device_catalog *catalog,
+                                         const char *name);
 
 /** Whether a cell names no device: nothing, a number, or a place in a machine, as "cuda:0" and "gpu" are. */
 bool pace_device_cell_is_place(const char *name);

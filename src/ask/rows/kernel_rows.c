@@ -5,7 +5,6 @@
 #include "base/decimal.h"
 #include "base/sort.h"
 #include "exchange/algorithms.h"
-#include "machine/place.h"
 #include "ask/rows/column_words.h"
 #include "ask/rows/measured_columns.h"
 #include "ask/rows/shape_text.h"
@@ -24,7 +23,7 @@ static const double shortest_s = 1e-9, longest_s = 1e5;
 typedef struct {
     const char *text;
     bool known;
-    char refused[120]; /* figures of a device that it cannot have */
+    char refused[PACE_DEVICE_CELL_REFUSED]; /* figures of a device that it cannot have */
     pace_op_words words;
     const pace_device *device;
 } memo;
@@ -47,22 +46,13 @@ static memo *recall(const reader *r, memo *memos, const char *text, bool *fresh)
 
 /* --- words -------------------------------------------------------------------------------------------------------- */
 
-/* "h100 memory=4TB/s" is read as --on is; a word by itself as tables write it. */
-static const pace_device *device_of(memo *out, pace_device_catalog *catalog, const char *name) {
-    const pace_device *device;
-    pace_machine machine;
-    bool joined;
-    if (!pace_place_has_figures(name)) return pace_device_cell_find(catalog, name);
-    if (pace_place_asked(&device, &machine, &joined, catalog, name) == PACE_OK) return device;
-    pace_snprintf(out->refused, sizeof out->refused, "%.115s", pace_message_in_answer());
-    return NULL;
-}
-
 static bool set_device(pace_kernel_row *out, reader *r, size_t row) {
     const char *name = pace_csv_at(&r->rows->csv, row, r->rows->columns.device);
     bool fresh;
     memo *known = recall(r, r->devices, name, &fresh);
-    if (fresh) known->device = pace_device_cell_is_place(name) ? r->fallback : device_of(known, r->catalog, name);
+    if (fresh)
+        known->device =
+            pace_device_cell_is_place(name) ? r->fallback : pace_device_cell_read(known->refused, r->catalog, name);
     out->device = known->device;
     if (out->device) return true;
     if (*known->refused) snprintf(out->status, sizeof out->status, "%s", known->refused);

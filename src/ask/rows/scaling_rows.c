@@ -103,9 +103,12 @@ static void count_steps(pace_scaling_rows *rows) {
 const char *const pace_scaling_measure_names[PACE_SCALING_MEASURES] = {"samples/s", "steps/s", "s", "ms", "us"};
 
 double pace_scaling_measure_unit_s(int measure) {
-    static const double units[PACE_SCALING_MEASURES] = {
-        [PACE_SCALING_SECONDS] = 1, [PACE_SCALING_MILLISECONDS] = 1e-3, [PACE_SCALING_MICROSECONDS] = 1e-6};
-    return units[measure];
+    switch (measure) {
+    case PACE_SCALING_SECONDS: return 1;
+    case PACE_SCALING_MILLISECONDS: return 1e-3;
+    case PACE_SCALING_MICROSECONDS: return 1e-6;
+    default: return 0;
+    }
 }
 
 double pace_scaling_measure(const pace_scaling_rows *rows, const pace_scaling_row *row, double step_s) {
