@@ -43,7 +43,7 @@ TEST(test_names) {
     assert_ptr_equal(resolve("A100-40-SXM"), pace_device_find(&catalog, "a100-40-sxm", 0));
     assert_string_equal(resolve("NVIDIA A100-SXM4-40GB")->name, "a100-40-sxm");
     refuse("v1000-sxm2-16", PACE_E_MISSING, "\"v100-sxm2-16\"");
-    refuse("", PACE_E_MISSING, "closest");
+    refuse("", PACE_E_USAGE, "does not name its devices");
     refuse("a100-40-sxm*4", PACE_E_USAGE, "one device");
 }
 
