@@ -5,8 +5,8 @@
 
 enum { PACE_DEVICE_CELL_REFUSED = 120 };
 
-/** The device of a name as tables write it, or of one with figures ("h100 memory=4TB/s"), which is read as --on is. NULL:
- * none is meant; `refused` says which figure cannot be, "" = the name is unknown. */
+/** The device of a name as tables write it, or of one with figures ("h100 memory=4TB/s"), which is read as --on is.
+ * NULL: none is meant; `refused` says which figure cannot be, "" = the name is unknown. */
 const pace_device *pace_device_cell_read(char refused[PACE_DEVICE_CELL_REFUSED], pace_device_catalog *catalog,
                                          const char *name);
 
