@@ -209,7 +209,9 @@ bool pace_cost_on_matrix_units(const pace_op *op, const pace_device *device) {
     if ((unsigned)op->precision >= PACE_PRECISIONS) return false;
     pace_precision precision = pace_device_rated_as(device, op->precision);
     if (precision == PACE_FP64) return false;
-    return precision == PACE_TF32 || pace_device_unit_rate(device, precision) > 3 * device->flop_per_s[PACE_FP32];
+    double rate = pace_device_unit_rate(device, precision), single = device->flop_per_s[PACE_FP32];
+    if (precision == PACE_TF32) return true;
+    return rate > 3 * single || (rate > single && strcmp(device->vendor, "NVIDIA") == 0 && device->generation >= 80);
 }
 
 const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,

@@ -78,10 +78,20 @@ def test_cross_entropy():
     holds("cross entropy", "op,pass,rows,columns,dtype,ms\ncross_entropy,bwd,8192,16384,bf16,0.2265\n", "ms", "--on", "b200")
 
 
+def test_matrix_units_of_cut_boards():
+    """Every board since Ampere has matrix units, also those whose rate in half precision is cut to twice or three times that in single (A10G,
+    L40, L20, H20): attention in bf16 runs on them, and is not slower where single precision is faster."""
+    table = "op,b,heads,queries,keys,head_dim,causal,dtype\nattention,1,32,2048,2048,128,1,bf16\nattention,1,32,8192,8192,128,1,fp16\n"
+    for device in ("a10g", "l40", "l20", "h20"):
+        plain, faster = ([float(row["predicted"]) for row in ask(table, "--on", f"{device} fp32={factor}x")] for factor in (1.0001, 1.3))
+        expect(all(abs(b / a - 1) < 1e-3 for a, b in zip(plain, faster)), "matrix units", device, plain, faster)
+
+
 test_emulated()
 test_attention_of_a_cut_board()
 test_streams()
 test_few_tokens_of_experts()
 test_boards_by_form()
 test_cross_entropy()
+test_matrix_units_of_cut_boards()
 finish()
