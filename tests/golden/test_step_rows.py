@@ -443,6 +443,10 @@ def test_unsaid_shares():
     four, eight = (float(row["predicted"]) for row in rows[:2])
     assert 0.9 * four < eight < four and "unknown machine" not in rows[0]["status"], rows
     assert not rows[2]["predicted"] and "no more chunks" in rows[2]["status"], rows[2]
+    # a machine of other devices lends its links, and the answer says so
+    rows = ask("model,device,machine,n_gpu,micro_batch,precision\n" + "".join(f"gpt2,{device},dgx-h100,8,1,fp16\n" for device in ("v100-sxm2-32", "h100-80-sxm")))
+    said = ["dgx-h100 has h100-80-sxm: taken for its links alone" in row["status"] for row in rows]
+    assert said == [True, False], rows
 
 
 def test_published_steps():

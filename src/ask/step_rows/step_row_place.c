@@ -233,13 +233,21 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
         snprintf(out->failed, sizeof out->failed, "%.150s", pace_message_in_answer());
 }
 
-/* What the row says of its nodes and is not understood. */
+/* Devices of one kind are joined as those of a machine that has others. */
+static void note_others(pace_step_row *out, const pace_machine *machine) {
+    size_t family = strcspn(out->device->name, "-");
+    if (strncmp(machine->device, out->device->name, family + 1) != 0)
+        pace_step_note(out, "%.40s has %.40s: taken for its links alone", machine->name, machine->device);
+}
+
+/* What the row says of its nodes and is not understood, or not as a whole. */
 static void note_unused(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    const char *machine = pace_step_cell(r, row, PACE_STEP_MACHINE),
-               *gbit = pace_step_cell(r, row, PACE_STEP_NODE_GBIT);
+    const char *text = pace_step_cell(r, row, PACE_STEP_MACHINE), *gbit = pace_step_cell(r, row, PACE_STEP_NODE_GBIT);
+    const pace_machine *machine = *text ? machine_named(r->things, text) : NULL;
+    bool both = *text && *pace_step_cell(r, row, PACE_STEP_DEVICE);
     double rate;
-    if (*machine && *pace_step_cell(r, row, PACE_STEP_DEVICE) && !machine_named(r->things, machine))
-        pace_step_note(out, "unknown machine \"%.40s\"", machine);
+    if (both && machine) note_others(out, machine);
+    if (both && !machine) pace_step_note(out, "unknown machine \"%.40s\"", text);
     if (*gbit && !(pace_step_number(&rate, r, row, PACE_STEP_NODE_GBIT) && rate > 0))
         pace_step_note(out, "unknown inter_node_gbit_per_s \"%.20s\"", gbit);
 }
