@@ -52,7 +52,7 @@ static bool is_rule(const reader *r) {
     if ((!r->piped && !r->spaces) || !r->header_done || r->ruled) return false;
     for (size_t i = 0; i < r->cells; i++) {
         const char *cell = csv->text.items + csv->cells.items[csv->cells.count - r->cells + i];
-        if (!*cell || cell[strspn(cell, "-: ")]) return false;
+        if (!*cell || cell[strspn(cell, "-=+: ")]) return false;
     }
     return true;
 }

@@ -7,7 +7,7 @@ typedef struct {
     const char *begin, *end;
 } line;
 
-/* The next line with more than blanks; false where there is none, or where it does not end. */
+/* The next line with more than blanks; false where there is none. */
 static bool next_line(line *out, const char **at, const char *end) {
     while (*at < end) {
         const char *stop = memchr(*at, '\n', (size_t)(end - *at));

@@ -32,7 +32,7 @@ def main():
         single = [" ".join(row) for row in (HEAD,) + ROWS]
         rule = "-----  ----  ----  -----  -------"
         pandas = [" " * 4 + right[0]] + [f"{i:<4}{line}" for i, line in enumerate(right[1:])]
-        for lines in (left, right, single, [left[0], rule] + left[1:], ["gemm-performance:"] + pandas, pandas + ["", "[2 rows x 5 columns]"],
+        for lines in (left, right, single, [left[0], rule] + left[1:], [single[0], "==== ==== ==== ===== ======="] + single[1:], ["gemm-performance:"] + pandas, pandas + ["", "[2 rows x 5 columns]"],
                       ["", "# a remark"] + left, [line + "   " for line in left], [line.replace("\n", "\r\n") for line in left]):
             for end in ("\n", "\r\n"):
                 code, rows, err, _ = answered(folder, end.join(lines) + end)

@@ -371,7 +371,7 @@ def test_arithmetic(folder):
         (folder / "run.sh").write_text(before + MEGATRON.replace("--global-batch-size 32", f"--global-batch-size {batch}"))
         code, answer, err = plan("--from", str(folder / "run.sh"))
         expect(code == 0 and answer["values"]["yours.step_s"] == predicted(**wanted), before, batch, err, answer and answer["summary"])
-    for batch in ("$((UNKNOWN * 4))", "$((4 / 0))", "$((4 +))", "$((1000000000000 * 1000000000000))"):
+    for batch in ("$((UNKNOWN * 4))", "$((4 / 0))", "$((4 +))", "$((1000000000000 * 1000000000000))", "$((" + "1?:" * 200000 + "1))", "$((" + "1?1:" * 200000 + "1))", "$((" + "(" * 200000 + "1))"):
         (folder / "run.sh").write_text(f"GBS={batch}\n" + MEGATRON.replace("--global-batch-size 32", "--global-batch-size $GBS"))
         code, _, err = plan("--from", str(folder / "run.sh"))
         expect(code == 3 and "expected a value" in err, batch, code, err)

@@ -27,6 +27,15 @@ static bool take(expression *e, char sign) { return next_sign(e) == sign && (e->
 
 static int64_t fail(expression *e) { return e->failed = true, 0; }
 
+/* An expression inside another one: in brackets, or a branch of a choice. Fails where they are DEEPEST deep. */
+static int64_t branch_of(expression *e) {
+    if (e->failed || e->depth >= DEEPEST) return fail(e);
+    e->depth++;
+    int64_t value = choice_of(e);
+    e->depth--;
+    return value;
+}
+
 static int64_t number_of(expression *e) {
     int64_t number = 0;
     while (e->at < e->end && pace_is_digit(*e->at) && number < most) number = number * 10 + (*e->at++ - '0');
@@ -45,12 +54,12 @@ static int64_t variable_of(expression *e) {
 }
 
 static int64_t factor_of(expression *e) {
-    if (take(e, '-')) return -factor_of(e);
-    if (pace_is_digit(next_sign(e))) return number_of(e);
-    if (!take(e, '(')) return variable_of(e);
-    int64_t inside = ++e->depth < DEEPEST ? choice_of(e) : fail(e);
-    e->depth--;
-    return take(e, ')') ? inside : fail(e);
+    int64_t sign = 1;
+    while (take(e, '-')) sign = -sign;
+    if (pace_is_digit(next_sign(e))) return sign * number_of(e);
+    if (!take(e, '(')) return sign * variable_of(e);
+    int64_t inside = branch_of(e);
+    return take(e, ')') ? sign * inside : fail(e);
 }
 
 static int64_t within(expression *e, double value) {
@@ -96,7 +105,7 @@ static int64_t comparison_of(expression *e) {
     int64_t left = sum_of(e);
     for (int sign; !e->failed && (sign = comparison(e)) != 0;) {
         int64_t right = sum_of(e);
-        bool is[] = {false, left == right, left != right, left <= right, left >= right, left<right, left> right};
+        bool is[] = {false, left == right, left != right, left <= right, left >= right, (left < right), (left > right)};
         left = is[sign];
     }
     return left;
@@ -107,10 +116,9 @@ static int64_t choice_of(expression *e) {
     int64_t chosen = comparison_of(e);
     if (!take(e, '?')) return chosen;
     bool first = chosen != 0;
-    int64_t left = ++e->depth < DEEPEST ? choice_of(e) : fail(e);
+    int64_t left = branch_of(e);
     if (!take(e, ':')) return fail(e);
-    int64_t right = choice_of(e);
-    e->depth--;
+    int64_t right = branch_of(e);
     return first ? left : right;
 }
 
