@@ -1,6 +1,7 @@
 #include "insight/critical.h"
 
 #include "base/order.h"
+#include "base/parallel.h"
 #include "insight/host_runs.h"
 #include "insight/ranks/joint.h"
 #include "insight/steps/typical_step.h"
@@ -237,7 +238,7 @@ typedef struct {
     bool path_alone;
 } question;
 
-static pace_status analyse(pace_critical *out, pace_joint *joint, pace_rank *const *ranks, bool all) {
+static pace_status analyse(pace_critical *out, const pace_joint *joint, pace_rank *const *ranks, bool all) {
     const pace_replay *replay = &joint->replay;
     size_t count = replay->segments.count;
     int64_t *start = pace_alloc(count, sizeof *start);
@@ -252,13 +253,11 @@ static pace_status analyse(pace_critical *out, pace_joint *joint, pace_rank *con
         if (error > out->worst_error_ns) out->worst_error_ns = error;
     }
     if (status == PACE_OK) count_handovers(out, joint, bound, &ranks[joint->home]->fold);
-    bool meets = joint->first_meeting < count; /* then what follows the path takes the joint apart */
-    if (status == PACE_OK && meets) status = walk_back(out, joint, ranks, bound);
     if (status == PACE_OK && all)
         status = pace_without_each(out->without_ns, &uneven, joint, ranks[joint->home],
                                    &(pace_joint_window){out->from_ns, out->to_ns, out->mark}, start);
     pace_free(start); /* a long path takes as much memory */
-    if (status == PACE_OK && !meets) status = walk_back(out, joint, ranks, bound);
+    if (status == PACE_OK) status = walk_back(out, joint, ranks, bound);
     pace_free(bound);
     if (status == PACE_OK) status = unfold_path(out, ranks[joint->home], all);
     out->uneven |= uneven;
@@ -347,19 +346,19 @@ pace_status pace_critical_find_step(pace_critical *out, const pace_analysis *ana
     return find_across(out, analysis, rank, &(question){.mark = &mark});
 }
 
-/* Sets without balance first, since those with it take the joint apart. */
-static pace_status run_without(int64_t *without_ns, pace_joint *joint, const pace_critical *critical,
-                               const pace_rank *rank, const unsigned *resources, size_t count) {
-    int64_t *start = pace_alloc(joint->replay.segments.count + 1, sizeof *start);
-    pace_status status = start ? PACE_OK : PACE_E_MEMORY;
-    const pace_joint_window window = {critical->from_ns, critical->to_ns, critical->mark};
+typedef struct {
+    int64_t *without_ns;
+    const pace_joint *joint;
+    const pace_rank *rank;
+    pace_joint_window window;
+    const unsigned *resources;
+} runs_without;
+
+static pace_status run_without(void *context, size_t worker, size_t i) {
+    const runs_without *runs = context;
     bool uneven = false; /* nothing is left out of steps that were read */
-    for (unsigned with = 0; with < 2; with++)
-        for (size_t i = 0; status == PACE_OK && i < count; i++)
-            if ((resources[i] >> PACE_ADVICE_BALANCE & 1) == with)
-                status = pace_without_all(&without_ns[i], &uneven, joint, rank, &window, resources[i], start);
-    pace_free(start);
-    return status;
+    (void)worker;
+    return pace_without_all(&runs->without_ns[i], &uneven, runs->joint, runs->rank, &runs->window, runs->resources[i]);
 }
 
 pace_status pace_critical_without(int64_t *without_ns, const pace_critical *critical, const pace_analysis *analysis,
@@ -370,7 +369,8 @@ pace_status pace_critical_without(int64_t *without_ns, const pace_critical *crit
     bool alone = follows && (status == PACE_E_LIMIT || status == PACE_E_INPUT); /* that step as it was */
     if (alone) status = make_joint(&joint, critical, analysis, rank, critical->home, 0);
     PACE_TRY(status);
-    status = run_without(without_ns, &joint, critical, rank, resources, count);
+    runs_without runs = {without_ns, &joint, rank, {critical->from_ns, critical->to_ns, critical->mark}, resources};
+    status = pace_for_each(count, run_without, &runs);
     pace_joint_free(&joint);
     return status;
 }

@@ -358,7 +358,7 @@ static void add_stream_edges(builder *b) {
 /* A host thread that did nothing recorded while the device was busy, and went on as soon as the device had done all
  * that was in line then, polled for that work, as libraries do that wait without a call. */
 static bool polled(const builder *b, int64_t from, int64_t to) {
-    if (to - from < SPIN_NS) return false;
+    if (to - from < SPIN_NS || !pace_device_ends_drained(&b->ends, from, to)) return false;
     return pace_work_busy_within(&b->rank->work, from, to) * 10 >= (to - from) * 9;
 }
 
@@ -385,7 +385,7 @@ static void add_polling_edges(builder *b) {
             pace_segment *s = &b->replay->segments.items[i];
             int64_t from = i > first[lane] ? pace_segment_end(s - 1) : b->from_ns;
             if (s->start_ns - from >= SPIN_NS) from = quiet_since(b, lane, from, s->start_ns);
-            if (!polled(b, from, s->start_ns) || !pace_device_ends_drained(&b->ends, from, s->start_ns)) continue;
+            if (!polled(b, from, s->start_ns)) continue;
             uint32_t on = pace_device_ends_last(&b->ends, s->start_ns - HANDOVER_NS, s->start_ns, from, UINT32_MAX);
             if (on != PACE_NO_SEGMENT) pace_segment_depend(b->replay, s, on, 0, false);
         }
@@ -401,7 +401,7 @@ static void cut_polling_operators(builder *b) {
             s->duration_ns < SPIN_NS || b->lane_on_device[pace_segment_lane(b->replay, i)])
             continue;
         int64_t end = pace_segment_end(s);
-        if (!polled(b, s->start_ns, end) || !pace_device_ends_drained(&b->ends, s->start_ns, end)) continue;
+        if (!polled(b, s->start_ns, end)) continue;
         uint32_t on = pace_device_ends_last(&b->ends, end - HANDOVER_NS, end, s->start_ns, UINT32_MAX);
         if (on == PACE_NO_SEGMENT) continue;
         s->start_ns = pace_segment_end(&b->replay->segments.items[on]);

@@ -1,6 +1,7 @@
 #include "insight/without.h"
 
-#include <math.h>
+#include "base/parallel.h"
+
 #include <string.h>
 
 _Static_assert((int)PACE_ADVICES < (int)PACE_REPLAY_RESOURCES, "one resource is no advice's");
@@ -28,7 +29,7 @@ static bool lane_works(const bounded_run *r, size_t lane) {
 
 static int64_t end_in_run(const bounded_run *r, uint32_t segment) {
     const pace_segment *s = &r->joint->replay.segments.items[segment];
-    return r->start[segment] + llround((double)s->duration_ns * r->factor[s->resource]);
+    return r->start[segment] + pace_replay_scaled(s->duration_ns, r->factor[s->resource]);
 }
 
 /* When the run has done all the work that had ended by a measured instant; that instant if no work had. *last (may be
@@ -143,7 +144,7 @@ static bool delay_waits(pace_replay *replay, const bounded_run *r, uint32_t segm
     pace_segment *s = &replay->segments.items[segment];
     PACE_WAITS(pace_segment_wait, wait, replay, s) {
         if (wait->slot == PACE_WAIT_OVERLAP || wait->on == PACE_NO_SEGMENT) continue;
-        if (wait->lag_ns > 0) wait->lag_ns = llround((double)wait->lag_ns * r->factor[s->lag_resource]);
+        if (wait->lag_ns > 0) wait->lag_ns = pace_replay_scaled(wait->lag_ns, r->factor[s->lag_resource]);
         if (replay->segments.items[wait->on].start_ns >= behind_ns) continue;
         size_t lane = pace_segment_lane(replay, wait->on);
         if (!is_of_run(r, lane)) return false;
@@ -241,7 +242,7 @@ static pace_status step_in_run(int64_t *out, bool *uneven, const bounded_run *r)
     return PACE_OK;
 }
 
-/* A run without some resources. `start` and, where the step is folded, `bound` are of the joint's segments. */
+/* A run without some resources; where the step is folded it says what decided each start. */
 static pace_status run_without(int64_t *without_ns, bool *uneven, bounded_run *run) {
     const pace_replay *replay = &run->joint->replay;
     size_t count = replay->segments.count;
@@ -250,20 +251,30 @@ static pace_status run_without(int64_t *without_ns, bool *uneven, bounded_run *r
     return step_in_run(without_ns, uneven, run);
 }
 
-pace_status pace_without_all(int64_t *without_ns, bool *uneven, pace_joint *joint, const pace_rank *home,
-                             const pace_joint_window *window, unsigned resources, int64_t *start) {
+static pace_status run_whole(int64_t *without_ns, bool *uneven, bounded_run run) {
+    run.start = pace_alloc(run.joint->replay.segments.count + 1, sizeof *run.start);
+    pace_status status = run.start ? run_without(without_ns, uneven, &run) : PACE_E_MEMORY;
+    PACE_FREE(run.start, run.bound);
+    return status;
+}
+
+static pace_status run_parted(int64_t *without_ns, bool *uneven, bounded_run run) {
+    pace_joint parted;
+    PACE_TRY(pace_joint_part(&parted, run.joint));
+    run.joint = &parted;
+    run.parted = true;
+    pace_status status = run_whole(without_ns, uneven, run);
+    pace_joint_parted_free(&parted);
+    return status;
+}
+
+pace_status pace_without_all(int64_t *without_ns, bool *uneven, const pace_joint *joint, const pace_rank *home,
+                             const pace_joint_window *window, unsigned resources) {
     double factor[PACE_REPLAY_RESOURCES];
     for (unsigned i = 0; i < PACE_REPLAY_RESOURCES; i++) factor[i] = resources >> i & 1 ? 0 : 1;
-    bounded_run run = {.joint = joint,
-                       .home = home,
-                       .window = window,
-                       .factor = factor,
-                       .start = start,
-                       .parted = resources >> PACE_ADVICE_BALANCE & 1};
-    if (run.parted) pace_joint_part(joint);
-    pace_status status = run_without(without_ns, uneven, &run);
-    pace_free(run.bound);
-    return status;
+    const bounded_run run = {.joint = joint, .home = home, .window = window, .factor = factor};
+    bool parted = resources >> PACE_ADVICE_BALANCE & 1;
+    return parted ? run_parted(without_ns, uneven, run) : run_whole(without_ns, uneven, run);
 }
 
 /* Resources that take any time of the replay, one bit each. */
@@ -278,18 +289,37 @@ static unsigned resources_of(const pace_replay *replay) {
     return used;
 }
 
-pace_status pace_without_each(int64_t without_ns[PACE_ADVICES], bool *uneven, pace_joint *joint, const pace_rank *home,
-                              const pace_joint_window *window, int64_t *start) {
+typedef struct {
+    int64_t *without_ns;
+    bool uneven[PACE_ADVICES];
+    int resource[PACE_ADVICES]; /* run by run */
+    const pace_joint *joint;
+    const pace_rank *home;
+    const pace_joint_window *window;
+} single_runs;
+
+static pace_status run_single(void *context, size_t worker, size_t i) {
+    single_runs *runs = context;
+    int r = runs->resource[i];
+    (void)worker;
+    return pace_without_all(&runs->without_ns[r], &runs->uneven[r], runs->joint, runs->home, runs->window, 1U << r);
+}
+
+pace_status pace_without_each(int64_t without_ns[PACE_ADVICES], bool *uneven, const pace_joint *joint,
+                              const pace_rank *home, const pace_joint_window *window, int64_t *start) {
+    single_runs runs = {.without_ns = without_ns, .joint = joint, .home = home, .window = window};
     double unit[PACE_REPLAY_RESOURCES];
     int64_t now_ns;
+    size_t count = 0;
     for (unsigned i = 0; i < PACE_REPLAY_RESOURCES; i++) unit[i] = 1;
     bounded_run as_it_is = {.joint = joint, .home = home, .window = window, .factor = unit, .start = start};
     PACE_TRY(step_in_run(&now_ns, uneven, &as_it_is));
     const unsigned used = resources_of(&joint->replay) | 1U << PACE_ADVICE_BALANCE;
-    for (int k = 0; k < PACE_ADVICES; k++) { /* balance last: it takes the joint apart */
-        int r = (PACE_ADVICE_BALANCE + 1 + k) % PACE_ADVICES;
+    for (int r = 0; r < PACE_ADVICES; r++) {
         without_ns[r] = now_ns;
-        if (used >> r & 1) PACE_TRY(pace_without_all(&without_ns[r], uneven, joint, home, window, 1U << r, start));
+        if (used >> r & 1) runs.resource[count++] = r;
     }
+    PACE_TRY(pace_for_each(count, run_single, &runs));
+    for (int r = 0; r < PACE_ADVICES; r++) *uneven |= runs.uneven[r];
     return PACE_OK;
 }

@@ -1,6 +1,5 @@
 #include "schedule/replay.h"
 
-#include <math.h>
 #include <string.h>
 
 void pace_replay_free(pace_replay *replay) { PACE_VEC_FREE(&replay->segments, &replay->waits, &replay->lane_first); }
@@ -44,11 +43,6 @@ pace_segment_wait *pace_segment_depend(pace_replay *replay, pace_segment *segmen
     wait->lag_ns = lag_ns;
     wait->from_start = from_start;
     return wait;
-}
-
-static int64_t scaled(int64_t ns, double factor) {
-    if (factor == 1) return ns;
-    return factor == 0 ? 0 : llround((double)ns * factor);
 }
 
 static pace_status explain(pace_replay *replay, uint32_t lane) {
@@ -95,12 +89,12 @@ static bool has_run(const walker *w, uint32_t segment) { return w->ran[segment /
 
 static int64_t end_of(const walker *w, uint32_t segment) {
     const pace_segment *s = &w->replay->segments.items[segment];
-    return w->start_ns[segment] + scaled(s->duration_ns, w->factor[s->resource]);
+    return w->start_ns[segment] + pace_replay_scaled(s->duration_ns, w->factor[s->resource]);
 }
 
 /* A lag below zero is an overlap, not work: a faster resource does not shorten it. */
 static int64_t lag_of(const walker *w, const pace_segment *s, int64_t lag_ns) {
-    return lag_ns > 0 ? scaled(lag_ns, w->factor[s->lag_resource]) : lag_ns;
+    return lag_ns > 0 ? pace_replay_scaled(lag_ns, w->factor[s->lag_resource]) : lag_ns;
 }
 
 /* The dependency that has not run yet, or PACE_NO_SEGMENT after the segment has been placed. `ready`: its lane is. */
@@ -120,7 +114,7 @@ static uint32_t place(walker *w, const pace_segment *s, uint32_t segment, bool f
             bound = (uint8_t)(PACE_BOUND_BY_DEPENDENCY + wait->slot);
         }
     }
-    w->start_ns[segment] = ready + scaled(s->delay_ns, w->factor[s->delay_resource]);
+    w->start_ns[segment] = ready + pace_replay_scaled(s->delay_ns, w->factor[s->delay_resource]);
     if (w->bound) w->bound[segment] = bound;
     return PACE_NO_SEGMENT;
 }
@@ -139,7 +133,7 @@ static void walk_lane(walker *w, uint32_t lane) {
         blocker = place(w, s, segment, segment == first, ready);
         if (blocker != PACE_NO_SEGMENT) break;
         w->ran[segment / 64] |= UINT64_C(1) << segment % 64;
-        ready = w->start_ns[segment] + scaled(s->duration_ns, w->factor[s->resource]);
+        ready = w->start_ns[segment] + pace_replay_scaled(s->duration_ns, w->factor[s->resource]);
         if (waiting) wake(w, waiting);
     }
     w->cursor[lane] = segment;

@@ -10,6 +10,8 @@
 #include "base/memory.h"
 #include "base/order.h"
 
+#include <math.h>
+
 #define PACE_NO_SEGMENT UINT32_MAX
 
 enum { PACE_REPLAY_RESOURCES = 16, PACE_SEGMENT_DEPENDENCIES = 3 };
@@ -79,6 +81,12 @@ pace_segment_wait *pace_segment_depend(pace_replay *replay, pace_segment *segmen
 
 /** Sets overlaps and delays so that a run with unit factors reproduces the measured starts exactly. */
 pace_status pace_replay_explain(pace_replay *replay) PACE_MUST_CHECK;
+
+/** A time of a resource that takes `factor` of it. */
+static inline int64_t pace_replay_scaled(int64_t ns, double factor) {
+    if (factor == 1) return ns;
+    return factor == 0 ? 0 : llround((double)ns * factor);
+}
 
 /** Runs with every duration, delay and lag multiplied by its resource's factor. `start_ns` (one per segment) receives
  * the starts, `bound` (may be NULL) what decided each. PACE_E_INPUT when the schedule cannot finish. */

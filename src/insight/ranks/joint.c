@@ -1,11 +1,13 @@
 #include "insight/ranks/joint.h"
 
 #include "base/order.h"
+#include "base/parallel.h"
 #include "insight/advice.h"
 #include "insight/ranks/host_exchanges.h"
 #include "insight/segments.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void pace_joint_free(pace_joint *joint) {
     pace_replay_free(&joint->replay);
@@ -101,25 +103,71 @@ static pace_status append(joiner *j, const pace_replay *replay, const trace_rank
 
 PACE_ORDER(by_item, pace_arrival, PACE_UP(item))
 
-/* A rank, and the other devices of its trace. */
-static pace_status add_trace(joiner *j, uint32_t rank) {
-    pace_replay own = {0};
-    trace_ranks all = trace_of(j, rank);
+/* The segments of a rank and of the other devices of its trace, counted from their own first. */
+typedef struct {
+    trace_ranks ranks;
+    pace_replay replay;
+} trace_part;
+
+typedef struct {
+    const joiner *joiner;
+    trace_part *parts;
+} parts_to_build;
+
+static pace_status build_part(void *context, size_t worker, size_t i) {
+    const parts_to_build *to = context;
+    const joiner *j = to->joiner;
+    trace_ranks all = to->parts[i].ranks;
+    int64_t offset = offset_of(j, all.host);
+    (void)worker;
+    PACE_TRY(pace_segments_build_cut(&to->parts[i].replay, j->arrivals + all.first,
+                                     j->analysis->ranks.items + all.first, all.count, j->from_ns - offset,
+                                     j->to_ns - offset));
+    for (uint32_t r = all.first; r < all.first + all.count; r++) PACE_SORT(&j->arrivals[r], by_item);
+    return PACE_OK;
+}
+
+static pace_status add_part(joiner *j, const trace_part *part) {
+    const pace_replay *own = &part->replay;
     uint32_t first = (uint32_t)j->joint->replay.segments.count;
-    int64_t offset = offset_of(j, rank);
-    PACE_TRY(pace_segments_build_cut(&own, j->arrivals + all.first, j->analysis->ranks.items + all.first, all.count,
-                                     j->from_ns - offset, j->to_ns - offset));
+    if (first + own->segments.count > j->most_segments ||
+        j->joint->replay.waits.count + own->waits.count > PACE_WAITS_MOST)
+        return pace_fail(PACE_E_LIMIT, "more than %zu segments in one step of all ranks", j->most_segments);
+    PACE_TRY(append(j, own, &part->ranks, offset_of(j, part->ranks.host)));
+    for (uint32_t r = part->ranks.first; r < part->ranks.first + part->ranks.count; r++)
+        PACE_ITEMS (pace_arrival, arrival, &j->arrivals[r]) arrival->segment += first;
+    return PACE_OK;
+}
+
+/* Of as many traces at once as there are threads: what they are built from would take as much memory again. */
+static pace_status add_parts(joiner *j, trace_part *parts, size_t count) {
+    size_t most = pace_workers();
     pace_status status = PACE_OK;
-    if (first + own.segments.count > j->most_segments ||
-        j->joint->replay.waits.count + own.waits.count > PACE_WAITS_MOST)
-        status = pace_fail(PACE_E_LIMIT, "more than %zu segments in one step of all ranks", j->most_segments);
-    if (status == PACE_OK) status = append(j, &own, &all, offset);
-    pace_replay_free(&own);
-    for (pace_arrivals *arrivals = j->arrivals + all.first; arrivals < j->arrivals + all.first + all.count;
-         arrivals++) {
-        for (size_t i = 0; i < arrivals->count; i++) arrivals->items[i].segment += first;
-        PACE_SORT(arrivals, by_item);
+    for (size_t first = 0; status == PACE_OK && first < count; first += most) {
+        size_t now = count - first < most ? count - first : most;
+        status = pace_for_each(now, build_part, &(parts_to_build){j, parts + first});
+        for (size_t i = first; i < first + now; i++) {
+            if (status == PACE_OK) status = add_part(j, &parts[i]);
+            if (i == 0) j->joint->home_segments = (uint32_t)j->joint->replay.segments.count;
+            pace_replay_free(&parts[i].replay);
+        }
     }
+    return status;
+}
+
+/* The home rank's trace comes first. */
+static pace_status add_traces(joiner *j) {
+    trace_part *parts = pace_alloc(j->analysis->ranks.count, sizeof *parts);
+    size_t count = 1;
+    if (!parts) return PACE_E_MEMORY;
+    parts[0].ranks = trace_of(j, j->joint->home);
+    for (uint32_t r = 0; r < j->analysis->ranks.count;) {
+        trace_ranks all = trace_of(j, r);
+        if (all.first != parts[0].ranks.first) parts[count++].ranks = all;
+        r += all.count;
+    }
+    pace_status status = add_parts(j, parts, count);
+    pace_free(parts);
     return status;
 }
 
@@ -295,11 +343,7 @@ static pace_status join_hosts(joiner *j) {
 
 static pace_status join(joiner *j) {
     pace_joint *joint = j->joint;
-    trace_ranks home = trace_of(j, joint->home);
-    PACE_TRY(add_trace(j, joint->home));
-    joint->home_segments = (uint32_t)joint->replay.segments.count;
-    for (uint32_t r = 0; r < j->analysis->ranks.count; r += trace_of(j, r).count)
-        if (r != home.first) PACE_TRY(add_trace(j, r));
+    PACE_TRY(add_traces(j));
     joint->first_meeting = (uint32_t)joint->replay.segments.count;
     PACE_TRY(join_hosts(j));
     const pace_collectives *collectives = &j->analysis->collectives;
@@ -340,8 +384,18 @@ pace_status pace_joint_alone(pace_joint *out, const pace_rank *rank, uint32_t in
     return PACE_OK;
 }
 
-void pace_joint_part(pace_joint *joint) {
+pace_status pace_joint_part(pace_joint *out, const pace_joint *joint) {
+    pace_joint parted = *joint;
+    pace_replay *replay = &parted.replay;
+    size_t count = replay->waits.count;
+    replay->waits.items = pace_alloc(count + 1, sizeof *replay->waits.items);
+    if (!replay->waits.items) return PACE_E_MEMORY;
+    if (count) memcpy(replay->waits.items, joint->replay.waits.items, count * sizeof *replay->waits.items);
     for (uint32_t i = 0; i < joint->first_meeting; i++)
-        PACE_WAITS(pace_segment_wait, wait, &joint->replay, &joint->replay.segments.items[i])
+        PACE_WAITS(pace_segment_wait, wait, replay, &replay->segments.items[i])
     if (wait->on >= joint->first_meeting) wait->on = PACE_NO_SEGMENT;
+    *out = parted;
+    return PACE_OK;
 }
+
+void pace_joint_parted_free(pace_joint *parted) { PACE_VEC_FREE(&parted->replay.waits); }

@@ -30,6 +30,9 @@ pace_status pace_joint_alone(pace_joint *out, const pace_rank *rank, uint32_t in
 pace_status pace_joint_build(pace_joint *out, const pace_analysis *analysis, uint32_t home, int64_t from_ns,
                              int64_t to_ns, size_t most_segments) PACE_MUST_CHECK;
 
-/** Takes the edges between ranks away: nobody waits for anybody. */
-void pace_joint_part(pace_joint *joint);
 void pace_joint_free(pace_joint *joint);
+
+/** The same without the edges between ranks: nobody waits for anybody. It shares all but its waits with `joint`, which
+ * it must not outlive; pace_joint_parted_free() frees those. */
+pace_status pace_joint_part(pace_joint *out, const pace_joint *joint) PACE_MUST_CHECK;
+void pace_joint_parted_free(pace_joint *parted);
