@@ -3,9 +3,9 @@
 #include "base/parallel.h"
 #include "forecast/gradient_tables.h"
 #include "model/lower.h"
-#include "model/pipeline_fold.h"
 #include "model/pipeline_stages.h"
 #include "model/recorded.h"
+#include "plan/folded_walk.h"
 #include "plan/offload_memory.h"
 #include "plan/step_frame.h"
 #include "plan/step_spread.h"
@@ -183,101 +183,6 @@ static double forward_backward_s(const pace_forecast_result *result) {
     return (double)sum / 1e9;
 }
 
-/* A host that issues single launches waits for each batch, so that rounds may be alike. */
-static pace_pipeline_fold fold_of(const pace_step_case *asked, unsigned attempt, uint32_t queued) {
-    const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
-    pace_pipeline_fold whole = {.less = pipeline, .round = 1};
-    bool buckets = !asked->approach || pace_approach_has_buckets(asked->approach);
-    bool issues = asked->config.execution != PACE_CUDA_GRAPH && !asked->device->is_cpu;
-    if (asked->unfolded || asked->config.mode != PACE_TRAINING || !buckets || !issues) return whole;
-    return pace_pipeline_fold_of(&pipeline, attempt, queued);
-}
-
-static pace_status find_rounds(bool *found, pace_forecast *forecast, const pace_step_case *asked,
-                               const pace_pipeline_fold *fold) {
-    const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
-    forecast->folded = fold->times;
-    *found = true;
-    for (size_t i = 0; *found && i < forecast->ranks.count; i++) {
-        pace_forecast_rank *rank = &forecast->ranks.items[i];
-        pace_turn_block block;
-        PACE_TRY(pace_pipeline_fold_block(&block, found, &pipeline, fold, (uint32_t)i));
-        if (*found)
-            rank->round = pace_fold_round_of(&rank->graph, rank->launch.queue, block.first, block.count,
-                                             block.steady_first, block.steady_count);
-    }
-    return PACE_OK;
-}
-
-/* Rounds whose launches the queue of a rank's device holds; of the rank with most. */
-static uint32_t queued_rounds(const pace_forecast *forecast) {
-    uint32_t most = 0;
-    for (size_t i = 0; i < forecast->ranks.count; i++) {
-        const pace_fold_round *round = &forecast->ranks.items[i].round;
-        uint32_t rounds = round->count ? (round->queue + round->count - 1) / round->count : 0;
-        if (rounds > most) most = rounds;
-    }
-    return most;
-}
-
-static double device_s(const pace_turn_work *turn) {
-    double sum = turn->products_s + turn->others_s + turn->data_s;
-    for (int g = 0; g < PACE_SLOT_GROUPS; g++) sum += turn->group_s[g];
-    return sum;
-}
-
-/* Hosts of stages that copy no batch fill their queues where they are faster than their devices. */
-static bool fills_queues(const pace_step_plan *plan) {
-    pace_chunk_turns turns = pace_step_turns(plan, floor(plan->config.pp / 2), 0);
-    double host_s = turns.forward.host_s + turns.backward.host_s;
-    return plan->config.pp > 2 && host_s < device_s(&turns.forward) + device_s(&turns.backward);
-}
-
-/* Some stage's queue, which holds so many rounds, is not filled and emptied within the rounds that are walked. */
-static pace_status is_too_short(bool *out, const pace_step_case *asked, const pace_pipeline_fold *fold,
-                                uint32_t queued) {
-    const pace_pipeline pipeline = pace_config_pipeline(&asked->config);
-    *out = false;
-    for (uint32_t stage = 0; !*out && stage < pipeline.stages; stage++) {
-        pace_turn_block block;
-        bool found;
-        PACE_TRY(pace_pipeline_fold_block(&block, &found, &pipeline, fold, stage));
-        *out = found && block.steady_count <= 2 * queued * block.count;
-    }
-    return PACE_OK;
-}
-
-/* Launches on stream 0 of the second of some rounds of micro-batches. */
-static uint32_t computes_of_round(const pace_graph *graph, const pace_turns *turns, uint32_t round) {
-    uint32_t sum = 0;
-    for (size_t i = 1; i < turns->count; i++)
-        if (turns->items[i].micro_batch / round == 1) sum += graph->turn_ends.items[i] - graph->turn_ends.items[i - 1];
-    return sum;
-}
-
-/* Rounds that the queue of a stage's device holds, of the stage with most, found from three of them. */
-static pace_status count_queued(uint32_t *most, pace_catalog *catalog, const pace_step_case *asked, uint32_t round) {
-    enum { ROUNDS = 3 };
-    pace_step_case few = *asked;
-    pace_forecast forecast;
-    few.config.global_batch = few.config.micro_batch * few.config.dp * ROUNDS * round;
-    few.config.operators = PACE_OPERATORS_OUTERMOST;
-    PACE_TRY(pace_step_forecast(&forecast, catalog, &few, ""));
-    const pace_pipeline pipeline = pace_config_pipeline(&few.config);
-    pace_status status = PACE_OK;
-    for (uint32_t i = 0; status == PACE_OK && i < forecast.ranks.count; i++) {
-        const pace_forecast_rank *rank = &forecast.ranks.items[i];
-        pace_turns turns = {0};
-        status = pace_pipeline_order(&turns, &pipeline, i);
-        uint32_t count = status == PACE_OK ? computes_of_round(&rank->graph, &turns, round) : 0;
-        uint32_t rounds = count ? (rank->launch.queue + count - 1) / count : 0;
-        if (rounds > *most) *most = rounds;
-        PACE_VEC_FREE(&turns);
-    }
-    pace_forecast_free(&forecast);
-    return status;
-}
-
 /* What a case is walked under, and how it is called. */
 typedef struct {
     pace_catalog *catalog;
@@ -287,18 +192,16 @@ typedef struct {
     pace_operators operators; /* of what is left out nothing is shown */
 } walk_question;
 
-/* *steady = false: the step has no rounds that are alike, and is to be walked with more; the queues hold *queued of
- * them. */
+/* *steady = false: the step has no rounds that are alike, and is to be walked with more. */
 static pace_status walk_with(pace_forecast *forecast, pace_forecast_result *out, bool *steady, uint32_t *queued,
-                             const walk_question *q, const pace_pipeline_fold *fold) {
+                             const walk_question *q, const pace_pipeline_fold *fold, bool fills) {
     pace_step_case less = *q->asked;
     less.config.global_batch = less.config.micro_batch * less.config.dp * fold->less.micro_batches;
     less.config.operators = q->operators;
     PACE_TRY(pace_step_forecast(forecast, q->catalog, &less, q->name));
     *steady = true;
     forecast->rounds = pace_config_micro_batches(&q->asked->config);
-    pace_status status = fold->times ? find_rounds(steady, forecast, q->asked, fold) : PACE_OK;
-    *queued = queued_rounds(forecast);
+    pace_status status = fold->times ? pace_folded_walk_find(steady, forecast, queued, q->asked, fold, fills) : PACE_OK;
     if (status == PACE_OK && *steady) status = pace_forecast_run(out, forecast, q->scenario);
     if (status == PACE_OK && *steady && out->unsteady) {
         *steady = false;
@@ -310,15 +213,14 @@ static pace_status walk_with(pace_forecast *forecast, pace_forecast_result *out,
 
 static pace_status walk_less(pace_forecast *forecast, pace_forecast_result *out, bool *steady, const walk_question *q,
                              const pace_step_plan *plan) {
-    bool fills = fills_queues(plan);
+    bool fills = pace_folded_walk_fills(plan);
     uint32_t queued = 0;
     *steady = false;
     for (unsigned i = 0; !*steady && i < PACE_FOLD_TRIES; i++) {
-        pace_pipeline_fold fold = fold_of(q->asked, i, queued);
+        pace_pipeline_fold fold = pace_folded_walk_of(q->asked, i, queued);
         bool too_short = false;
-        if (fold.times && fills && queued == 0) PACE_TRY(count_queued(&queued, q->catalog, q->asked, fold.round));
-        if (fold.times && fills) PACE_TRY(is_too_short(&too_short, q->asked, &fold, queued));
-        if (fold.times && !too_short) PACE_TRY(walk_with(forecast, out, steady, &queued, q, &fold));
+        if (fold.times && fills && queued > 0) PACE_TRY(pace_folded_walk_is_short(&too_short, q->asked, &fold, queued));
+        if (fold.times && !too_short) PACE_TRY(walk_with(forecast, out, steady, &queued, q, &fold, fills));
     }
     return PACE_OK;
 }
@@ -335,7 +237,7 @@ static pace_status walk_case(pace_forecast_result *out, const walk_question *q, 
     bool steady;
     uint32_t queued;
     PACE_TRY(walk_less(&forecast, out, &steady, q, plan));
-    if (!steady) PACE_TRY(walk_with(&forecast, out, &steady, &queued, q, &whole));
+    if (!steady) PACE_TRY(walk_with(&forecast, out, &steady, &queued, q, &whole, false));
     pace_forecast_free(&forecast);
     return PACE_OK;
 }
@@ -389,6 +291,17 @@ static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, cons
     return pace_step_turns_s(&out->turns_s, out);
 }
 
+/* What a case holds, without its times. */
+static pace_status weigh_with(pace_step_plan *out, pace_step_pricer *pricer, const pace_step_case *asked) {
+    pace_step_place place;
+    const pace_step_slots *slots;
+    PACE_TRY(pace_config_check(&asked->config));
+    PACE_TRY(place_of(&place, pricer, asked));
+    PACE_TRY(pace_step_slots_sized(&slots, pricer->slots, asked->model, &asked->config, &place));
+    PACE_TRY(pace_step_plan_outline(out, slots, asked->framework, &asked->config, &place, asked->attention, NULL));
+    return pace_offload_check(out, &place);
+}
+
 const char *const pace_step_fitting_names[] = {"yes", "maybe", "no"};
 
 pace_step_fitting pace_step_fits(double need, double has, const pace_doubts *doubts) {
@@ -412,9 +325,12 @@ bool pace_step_surely_fits(double need, double has, const pace_doubts *doubts) {
     return !(has > 0) || need * doubts->figure[PACE_DOUBT_MEMORY] <= has;
 }
 
+typedef pace_status (*plan_fn)(pace_step_plan *out, pace_step_pricer *pricer, const pace_step_case *asked);
+
 /* Where nobody says that nothing is recomputed and it does not fit into memory without, all is. */
-static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pace_step_pricer *pricer) {
-    PACE_TRY(plan_with(&out->plan, pricer, asked));
+static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pace_step_pricer *pricer, plan_fn plan) {
+    PACE_TRY(pace_config_check_device(&asked->config, asked->device));
+    PACE_TRY(plan(&out->plan, pricer, asked));
     bool whole = asked->config.recompute == PACE_RECOMPUTE_FULL;
     if (!asked->may_recompute || whole || asked->config.mode != PACE_TRAINING ||
         pace_step_fits(out->plan.memory.all_bytes, out->plan.device_bytes, pace_cost_doubts(pricer->cost)) !=
@@ -423,7 +339,7 @@ static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pac
     asked->unassumed_recompute = asked->config.recompute;
     asked->config.recompute = PACE_RECOMPUTE_FULL;
     asked->assumes_recompute = out->recomputed = true;
-    return plan_with(&out->plan, pricer, asked);
+    return plan(&out->plan, pricer, asked);
 }
 
 /* Replicas are alike but for jitter: a step waits for the slowest, whatever the framework. */
@@ -489,11 +405,19 @@ pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_s
 
 pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) {
     pace_step_solution solution = {0};
-    PACE_TRY(pace_config_check_device(&asked->config, asked->device));
-    PACE_TRY(plan_case(&solution, asked, pricer));
+    PACE_TRY(plan_case(&solution, asked, pricer, plan_with));
     solution.fitting = fitting_of(&solution.plan, 0, pace_cost_doubts(pricer->cost));
     close_form(&solution, pricer, asked);
     solution.time_s = solution.closed_s;
+    *out = solution;
+    return PACE_OK;
+}
+
+pace_status pace_step_weigh(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_case *asked) {
+    pace_step_solution solution = {0};
+    pace_step_case settled = *asked;
+    PACE_TRY(plan_case(&solution, &settled, pricer, weigh_with));
+    solution.fitting = fitting_of(&solution.plan, 0, pace_cost_doubts(pricer->cost));
     *out = solution;
     return PACE_OK;
 }

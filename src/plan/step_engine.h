@@ -8,28 +8,7 @@
 #pragma once
 
 #include "forecast/forecast.h"
-#include "plan/step_time.h"
-
-/* Everything that the time of a step follows from. All is borrowed. */
-typedef struct {
-    const pace_model *model;
-    pace_config config;
-    const pace_framework *framework;
-    double attention;          /* pace_frameworks_attention() */
-    pace_step_spreads spreads; /* of pace_frameworks; all 0: the closed form is to have none */
-    const pace_device *device;
-    const pace_cost *fitted;       /* a ladder by whose fits its kernels are walked; NULL = formulas */
-    const pace_exchange *exchange; /* how the ranks are joined, whatever the approach; NULL = one device */
-    const pace_approach *approach; /* how gradients are exchanged; its jitter counts */
-    int ranks_per_node;            /* 0 = as many as a node has devices */
-    double host_bytes;             /* one device: memory of its host; 0 = unknown. Of several the exchange says it */
-    double slowness;               /* exchanges of gradients take so many times as long; 0 = 1 */
-    bool may_recompute;            /* nobody said whether activations are recomputed */
-    bool assumes_tables;           /* nobody said where a recommender's tables lie */
-    bool assumes_recompute;        /* set by pace_step_settle(): all are, since the step does not fit else; */
-    int unassumed_recompute;       /* then what would be where it does */
-    bool unfolded;                 /* every micro-batch and operator is walked, though fewer say the same; for tests */
-} pace_step_case;
+#include "plan/step_case.h"
 
 /* The last outline of a screened case. */
 typedef struct {
@@ -107,6 +86,11 @@ pace_status pace_step_walk_folded(pace_forecast *forecast, pace_forecast_result 
  * finds; time_s is the closed form's. Errors: those of pace_step_plan_make(), and PACE_E_USAGE
  * for a precision that the device has no rate for. */
 pace_status pace_step_settle(pace_step_solution *out, pace_step_pricer *pricer, pace_step_case *asked) PACE_MUST_CHECK;
+
+/** The memory of a case, as pace_step_settle() would find it, and whether it fits: nothing is priced, and `out` holds
+ * nothing else. Errors: those of pace_step_settle(), but for groups that no exchange is known for. */
+pace_status pace_step_weigh(pace_step_solution *out, pace_step_pricer *pricer,
+                            const pace_step_case *asked) PACE_MUST_CHECK;
 
 /* Beyond which times of configurations are not asked for: of those that surely fit into memory, and of those that fit
  * closely. */

@@ -12,10 +12,19 @@ typedef struct {
 
 typedef struct {
     const pace_memory_asked *memory;
-    pace_exchange exchange; /* of all devices of the machine */
+    const pace_exchange *exchange; /* of all devices of the machine: the case's, whose prices are known; `other` */
+    pace_exchange other;
     double devices;
     bool out_of_memory; /* of this program */
 } search;
+
+/* Whether the step can be had where its groups are others than those that were asked for. */
+static pace_status check_groups(const search *s, const change *c, const pace_step_case *asked) {
+    pace_step_solution solution;
+    pace_step_case one = *asked;
+    bool same = !(c->dp > 0 || c->tp > 0 || c->pp > 0 || c->cp > 0);
+    return same ? PACE_OK : pace_step_settle(&solution, s->memory->pricer, &one);
+}
 
 static bool fits(search *s, const change *c) {
     pace_step_case one = *s->memory->asked;
@@ -36,10 +45,12 @@ static bool fits(search *s, const change *c) {
     if (one.assumes_recompute && !c->recompute) config->recompute = one.unassumed_recompute;
     if (s->out_of_memory || pace_config_ranks(config) > s->devices || pace_config_check(config) != PACE_OK)
         return false;
-    if (s->memory->machine) one.exchange = pace_config_ranks(config) > 1 ? &s->exchange : NULL;
-    pace_status status = pace_step_settle(&solution, s->memory->pricer, &one);
+    if (s->memory->machine) one.exchange = pace_config_ranks(config) > 1 ? s->exchange : NULL;
+    pace_status status = pace_step_weigh(&solution, s->memory->pricer, &one);
+    bool room = status == PACE_OK && solution.fitting == PACE_FITS;
+    if (room) status = check_groups(s, c, &one);
     s->out_of_memory |= status == PACE_E_MEMORY;
-    return status == PACE_OK && solution.fitting == PACE_FITS;
+    return room && status == PACE_OK;
 }
 
 static void add_setting(char out[PACE_REMEDY_TEXT], const char *option, const char *name, double value) {
@@ -194,8 +205,9 @@ pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked
     search s = {.memory = memory, .devices = pace_config_ranks(&memory->asked->config)};
     *out = '\0';
     if (machine) s.devices = fmax(1, (double)machine->devices * machine->nodes);
-    if (machine && s.devices > 1)
-        PACE_TRY(pace_exchange_open(&s.exchange, memory->pricer->catalog, machine, PACE_LIBRARY_AUTO, NULL));
+    s.exchange = memory->asked->exchange ? memory->asked->exchange : &s.other;
+    if (machine && s.devices > 1 && !memory->asked->exchange)
+        PACE_TRY(pace_exchange_open(&s.other, memory->pricer->catalog, machine, PACE_LIBRARY_AUTO, NULL));
     if (!one_change(out, &s)) several_changes(out, &s);
     return s.out_of_memory ? PACE_E_MEMORY : PACE_OK;
 }
@@ -209,7 +221,7 @@ static pace_status whole_bytes(double *out, const pace_memory_asked *memory) {
     config->zero_stage = config->zero_group = config->sequence_parallel = config->global_batch = 0;
     config->schedule = PACE_SCHEDULE_1F1B;
     one.exchange = NULL;
-    PACE_TRY(pace_step_settle(&solution, memory->pricer, &one));
+    PACE_TRY(pace_step_weigh(&solution, memory->pricer, &one));
     *out = solution.plan.memory.all_bytes - solution.plan.memory.activation_bytes;
     return PACE_OK;
 }
