@@ -65,7 +65,7 @@ static const char *const of_trainings[] = {
 
 enum { HEAD = 1 << 16 }; /* trainers print their arguments before the first step */
 
-static size_t read_head(char head[HEAD], const char *path) {
+static size_t read_head(char *head, const char *path) {
     pace_input *input;
     size_t length = 0, got = 1;
     if (pace_input_open(&input, path) != PACE_OK) return 0;
@@ -126,12 +126,8 @@ static const file_kind *kind_of_text(const char *head, const char *path) {
 }
 
 /* NULL = not known. PACE_E_INPUT, with a message, where nothing reads it. */
-static pace_status find_kind(const file_kind **out, const char *path) {
-    char head[HEAD] = "";
+static pace_status find_kind_by(const file_kind **out, const char *path, const char *head) {
     const pace_trace_format *format;
-    *out = NULL;
-    if (pace_is_database(path)) return *out = kind_of_database(path), PACE_OK;
-    if (read_head(head, path) == 0) return PACE_OK;
     *out = kind_of_text(head, path);
     if (*out && *out != &table) return PACE_OK;
     PACE_TRY(pace_foreign_refuse_text(path, head, strlen(head)));
@@ -140,6 +136,16 @@ static pace_status find_kind(const file_kind **out, const char *path) {
     if (format) *out = &of_holding[format->holds];
     else if (is_training(head)) *out = &training;
     return PACE_OK;
+}
+
+static pace_status find_kind(const file_kind **out, const char *path) {
+    *out = NULL;
+    if (pace_is_database(path)) return *out = kind_of_database(path), PACE_OK;
+    char *head = pace_alloc(HEAD, 1);
+    if (!head) return PACE_E_MEMORY;
+    pace_status status = read_head(head, path) > 0 ? find_kind_by(out, path, head) : PACE_OK;
+    pace_free(head);
+    return status;
 }
 
 static bool reads(const file_kind *kind, const char *verb, const char *option) {

@@ -25,14 +25,13 @@ typedef struct {
     double weights_s;                             /* products that form gradients of weights */
     double weights_host_s;                        /* of hosts_s, where they come in a turn of their own */
     double launches,
-        weights_launches;       /* of kernels; of them those of a turn of their own, as near as host times tell */
-    double products_s, hosts_s; /* of compute_s products and attention; the host's whole time */
-    double hides;               /* of chunks: as of pace_copy_waits */
-    double waits_s;             /* of chunks: what the device waits for them in all; of it */
-    double leaves_s[PACE_HOSTS],
-        ahead_s[PACE_HOSTS]; /* once a forward pass has ended, and for the first of a backward pass, which may come
-                                 before what the pass needs */
-    pace_clocks clocks;      /* lowered frameworks: of passes one way, in their order */
+        weights_launches;        /* of kernels; of them those of a turn of their own, as near as host times tell */
+    double products_s, hosts_s;  /* of compute_s products and attention; the host's whole time */
+    double hides;                /* of chunks: as of pace_copy_waits */
+    double waits_s;              /* of chunks: what the device waits for their copies in all */
+    double leaves_s[PACE_HOSTS]; /* of it behind a forward pass */
+    double ahead_s[PACE_HOSTS];  /* and for the first copy of a backward pass, which may come before what it needs */
+    pace_clocks clocks;          /* lowered frameworks: of passes one way, in their order */
 } pace_passes;
 
 double pace_passes_s(const pace_passes *passes);

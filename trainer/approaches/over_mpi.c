@@ -62,13 +62,10 @@ void pace_mpi_close(MPI_Comm *comm, bool failed) {
 }
 
 pace_result pace_mpi_await(pace_lane *lane, const char *what, MPI_Request *requests, int count) {
-    int done = 0;
-    PACE_MPI_TRY(lane, what, MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
-    while (!done) {
-        sched_yield();
+    for (int done = 0;; sched_yield()) {
         PACE_MPI_TRY(lane, what, MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
+        if (done) return PACE_EXCHANGER_OK;
     }
-    return PACE_EXCHANGER_OK;
 }
 
 pace_result pace_mpi_share_weights(pace_lane *lane, MPI_Comm comm) {

@@ -4,6 +4,7 @@
 #include "ask/plan/shell_test.h"
 #include "base/decimal.h"
 #include "base/input.h"
+#include "base/intern.h"
 #include "base/print.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -64,10 +65,13 @@ static bool number_of_variable(int64_t *out, const void *context, const char *na
 
 /* "$((GPUS * NODES))" at the start of `text`: its figure, and how long it is; false for what is none. */
 static bool compute(const reader *r, const char *text, size_t *length, char out[VALUE]) {
-    const char *close = pace_starts(text, "$((") ? strstr(text, "))") : NULL;
+    const char *close = text, *most = text + VALUE;
     int64_t number;
-    while (close && close[2] == ')') close++;
-    if (!close || !pace_shell_arithmetic(&number, text + 3, (size_t)(close - text) - 3, number_of_variable, r))
+    if (!pace_starts(text, "$((")) return false;
+    while (*close && close < most && !pace_starts(close, "))")) close++;
+    while (pace_starts(close, ")))")) close++;
+    if (!pace_starts(close, "))") ||
+        !pace_shell_arithmetic(&number, text + 3, (size_t)(close - text) - 3, number_of_variable, r))
         return false;
     *length = (size_t)(close - text) + 2;
     pace_snprintf(out, VALUE, "%lld", (long long)number);
@@ -335,30 +339,66 @@ static pace_status read_tree(reader *r, const pace_yaml_node *map, const char *p
     return PACE_OK;
 }
 
-/* The word that "${a.b}" of OmegaConf names, or beside `word` "${.b}"; NULL for none, and for one that is no value. */
-static const pace_launch_word *meant(const reader *r, const pace_launch_word *word) {
+/* What "${a.b}" of OmegaConf names, or beside `word` "${.b}"; false where the value is no such reference. */
+static bool reference_of(char name[NAME], const pace_launch_word *word) {
     const char *inside = word->value + 2, *dot = strrchr(word->name, '.');
     size_t length = strlen(word->value);
-    char name[NAME];
-    if (!pace_starts(word->value, "${") || word->value[length - 1] != '}') return NULL;
+    if (!pace_starts(word->value, "${") || word->value[length - 1] != '}') return false;
     bool beside = *inside == '.' && inside[1] != '.';
-    pace_snprintf(name, sizeof name, "%.*s%.*s", beside && dot ? (int)(dot - word->name + 1) : 0, word->name,
+    pace_snprintf(name, NAME, "%.*s%.*s", beside && dot ? (int)(dot - word->name + 1) : 0, word->name,
                   (int)(length - 3) - beside, inside + beside);
-    PACE_ITEMS (const pace_launch_word, one, &r->out->items)
-        if (strcmp(one->name, name) == 0 && *one->value != '$') return one;
-    return NULL;
+    return true;
 }
 
-static pace_status resolve(reader *r) {
-    PACE_ITEMS (pace_launch_word, word, &r->out->items) {
-        const pace_launch_word *other = meant(r, word);
-        char *value = other ? pace_copy_text(other->value, strlen(other->value)) : NULL;
-        if (!other) continue;
-        if (!value) return PACE_E_MEMORY;
-        pace_free(word->value);
-        word->value = value;
+/* The first word of each name that has a value: by name, counted from 1. */
+typedef struct {
+    pace_names names;
+    PACE_VEC(size_t) word;
+} valued_words;
+
+static pace_status add_valued(valued_words *v, const pace_launch_words *words, size_t i) {
+    const pace_launch_word *word = &words->items.items[i];
+    pace_name name;
+    if (*word->value == '$') return PACE_OK;
+    PACE_TRY(pace_names_add(&name, &v->names, word->name, strlen(word->name)));
+    while (v->word.count <= name) PACE_TRY(PACE_PUSH(&v->word, 0));
+    if (v->word.items[name] == 0 || i + 1 < v->word.items[name]) v->word.items[name] = i + 1;
+    return PACE_OK;
+}
+
+/* The value of a word that refers to one with a value, copied; NULL = it does not. */
+static pace_status value_of_reference(char **out, const valued_words *v, const pace_launch_words *words, size_t i) {
+    char name[NAME];
+    pace_name found;
+    *out = NULL;
+    if (!reference_of(name, &words->items.items[i]) || !pace_names_find(&found, &v->names, name, strlen(name)))
+        return PACE_OK;
+    if (found >= v->word.count || v->word.items[found] == 0) return PACE_OK;
+    const char *value = words->items.items[v->word.items[found] - 1].value;
+    *out = pace_copy_text(value, strlen(value));
+    return *out ? PACE_OK : PACE_E_MEMORY;
+}
+
+static pace_status resolve_with(pace_launch_words *words, valued_words *v) {
+    char *value;
+    for (size_t i = 0; i < words->items.count; i++) PACE_TRY(add_valued(v, words, i));
+    for (size_t i = 0; i < words->items.count; i++) {
+        PACE_TRY(value_of_reference(&value, v, words, i));
+        if (!value) continue;
+        pace_free(words->items.items[i].value);
+        words->items.items[i].value = value;
+        PACE_TRY(add_valued(v, words, i));
     }
     return PACE_OK;
+}
+
+static pace_status resolve(pace_launch_words *words) {
+    valued_words v = {0};
+    pace_status status = pace_names_init(&v.names);
+    if (status == PACE_OK) status = resolve_with(words, &v);
+    pace_names_free(&v.names);
+    PACE_VEC_FREE(&v.word);
+    return status;
 }
 
 static bool is_tree(const char *path, const char *text) {
@@ -374,7 +414,7 @@ pace_status pace_launch_words_parse(pace_launch_words *out, const char *name, ch
     if (is_tree(name, text)) {
         status = pace_yaml_parse(&yaml, name, text, length);
         if (status == PACE_OK) status = read_tree(&r, pace_yaml_root(yaml), "", 0);
-        if (status == PACE_OK) status = resolve(&r);
+        if (status == PACE_OK) status = resolve(out);
     } else status = read_lines(&r, text);
     pace_yaml_free(yaml);
     PACE_VEC_FREE(&r.variables);

@@ -16,9 +16,9 @@ typedef struct {
 
 /** Reads the text of a script with flags ("--flag value", "--flag=value", and "section.key=value" of Hydra), whose
  * shell variables and arithmetic of them are replaced where the script sets them, of TOML, YAML (with "${a.b}" of
- * OmegaConf) or JSON; `name` tells YAML and is for
- * messages, the text is written over. PACE_E_INPUT for what is no text. A variable that the file does not set, or sets
- * to several values, stays as it is written. Free `out`, which begins as zeros, after a failure too. */
+ * OmegaConf) or JSON; `name` tells YAML and is for messages, the text is written over. PACE_E_INPUT for what is no
+ * text. A variable that the file does not set, or sets to several values, stays as it is written. Free `out`, which
+ * begins as zeros, after a failure too. */
 pace_status pace_launch_words_parse(pace_launch_words *out, const char *name, char *text,
                                     size_t length) PACE_MUST_CHECK;
 /** The same of a file of at most 1 MiB. */

@@ -98,8 +98,8 @@ pace_shell_truth pace_shell_test(const char *text, pace_shell_is_set is_set, con
     pace_shell_truth so_far = PACE_SHELL_YES;
     bool either = false; /* the sign before this part is "||" */
     for (const char *at = text;;) {
-        const char *and = strstr(at, "&&"), * or = strstr(at, "||");
-        const char *end = and&&(! or || and < or) ? and : or ? or : at + strlen(at);
+        const char *end = at;
+        while (*end && !pace_starts(end, "&&") && !pace_starts(end, "||")) end++;
         pace_shell_truth part = single(at, end, is_set, context);
         so_far = either ? opposite(both(opposite(so_far), opposite(part))) : both(so_far, part);
         if (!*end) return so_far;

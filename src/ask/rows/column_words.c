@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+void pace_name_words_cut(pace_name_words *out, const char *name) {
+    char *rest = NULL;
+    out->count = 0;
+    pace_plain_name(out->text, name);
+    for (char *at = strtok_r(out->text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) out->word[out->count++] = at;
+}
+
 enum { SHORTEST = 3 }; /* letters of a name that words may lead to: "training (s)" is no sequence's length */
 
 /* The word that stands for `word`, which need not end at `length`; "" for one of the idle ones. */

@@ -9,6 +9,15 @@
 #include "base/text.h"
 #include "base/yaml.h"
 
+/* The words of a name in its plain form, cut at "_". */
+typedef struct {
+    char text[PACE_PLAIN_NAME];
+    const char *word[PACE_PLAIN_NAME / 2]; /* in text */
+    unsigned count;
+} pace_name_words;
+
+void pace_name_words_cut(pace_name_words *out, const char *name);
+
 /* Columns that no name was found for as it stands, by their words. */
 typedef struct {
     const pace_yaml_node *words, *idle;

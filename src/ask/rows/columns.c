@@ -1,5 +1,6 @@
 #include "ask/rows/columns.h"
 
+#include "ask/rows/column_words.h"
 #include "exchange/algorithms.h"
 #include "base/text.h"
 
@@ -190,24 +191,11 @@ static bool find_op_and_pass(pace_op_words *out, const pace_columns *columns, co
     return false;
 }
 
-typedef struct {
-    char text[PACE_PLAIN_NAME];
-    const char *word[PACE_PLAIN_NAME / 2];
-    unsigned count;
-} op_name;
-
-static void cut_name(op_name *out, const char *text) {
-    char *rest = NULL;
-    out->count = 0;
-    pace_plain_name(out->text, text);
-    for (char *at = strtok_r(out->text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) out->word[out->count++] = at;
-}
-
 /* "Host to Device, pageable", "fused add layer norm bwd": the longest run of two words and more that is an operation,
  * the last of these, and the pass behind it. */
 static bool find_op_of_words(pace_op_words *out, const pace_columns *columns, const char *text) {
-    op_name name;
-    cut_name(&name, text);
+    pace_name_words name;
+    pace_name_words_cut(&name, text);
     for (unsigned length = name.count; length >= 2; length--)
         for (unsigned from = name.count - length + 1; from-- > 0;) {
             char joined[PACE_PLAIN_NAME] = "";

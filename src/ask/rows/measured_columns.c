@@ -1,4 +1,6 @@
 #include "ask/rows/measured_columns.h"
+
+#include "ask/rows/column_words.h"
 #include "base/order.h"
 #include "base/print.h"
 
@@ -83,10 +85,9 @@ static bool read_time(candidate *out, const pace_columns *columns, const char *p
         if (place_in(words_of(columns, "never"), at) >= 0) return false;
         found.rank = found.rank < RANK_FOREIGN ? found.rank + RANK_FOREIGN : found.rank;
     }
-    bool united = found.column.unit_s > 0 && strcmp(found.column.unit, "s") != 0;
+    bool united = found.column.unit_s > 0, plainly = united && strcmp(found.column.unit, "s") != 0;
     /* "triton_matmul-latency", "cuBLAS us": of an implementation, where nothing says it plainly. "pad_s" is a size. */
-    if (found.rank >= RANK_FOREIGN && !has[WORD_TIME] && !united) return false;
-    united = found.column.unit_s > 0;
+    if (found.rank >= RANK_FOREIGN && !has[WORD_TIME] && !plainly) return false;
     bool passed = has[WORD_FORWARD] || has[WORD_BACKWARD] || has[WORD_BOTH];
     bool size = strcmp(plain, "s") == 0; /* of a filter or a sequence */
     if (size || (!has[WORD_TIME] && !united && !passed)) return false;
@@ -96,20 +97,6 @@ static bool read_time(candidate *out, const pace_columns *columns, const char *p
     return true;
 }
 
-/* The words of a name, cut at "_". */
-typedef struct {
-    char text[PACE_PLAIN_NAME];
-    char *word[PACE_PLAIN_NAME / 2];
-    unsigned count;
-} name_words;
-
-static void cut(name_words *out, const char *plain) {
-    char *rest = NULL;
-    out->count = 0;
-    snprintf(out->text, sizeof out->text, "%s", plain);
-    for (char *at = strtok_r(out->text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) out->word[out->count++] = at;
-}
-
 typedef struct {
     double per_s;
     pace_measured_kind kind;
@@ -117,7 +104,7 @@ typedef struct {
 } rate_words;
 
 /* The longest run of words that is a rate's unit: "tflops", "gb" "s". */
-static bool find_rate(rate_words *out, const pace_columns *columns, const name_words *name) {
+static bool find_rate(rate_words *out, const pace_columns *columns, const pace_name_words *name) {
     for (unsigned length = name->count; length > 0; length--)
         for (unsigned from = 0; from + length <= name->count; from++) {
             char joined[PACE_PLAIN_NAME] = "";
@@ -146,10 +133,10 @@ static void name_rate(char out[16], const rate_words *rate) {
 
 /* "tflops", "fwd_tflops", "flash2 GB/s"; of an implementation, "Triton TFLOPS", where nothing says it plainly. */
 static bool read_rate(candidate *out, const pace_columns *columns, const char *plain) {
-    name_words name;
+    pace_name_words name;
     rate_words rate;
     bool forward = false, backward = false, foreign = false;
-    cut(&name, plain);
+    pace_name_words_cut(&name, plain);
     if (!find_rate(&rate, columns, &name)) return false;
     for (unsigned i = 0; i < name.count; i++) {
         if (i >= rate.from && i < rate.to) continue;
