@@ -4,20 +4,62 @@
  */
 #include "over_mpi.h"
 
+#include <sched.h>
+#include <stdint.h>
 #include <stdlib.h>
+
+/* Between hosts a part goes in messages of so many elements, so many at once. Over TCP, Open MPI shakes hands for
+ * larger ones, and two that pass each other then take turns on a link that carries both (docs/train.md). */
+enum { MESSAGE = 12 * 1024, AT_ONCE = 16 };
 
 typedef struct {
     MPI_Comm comm;
-    float *room; /* a part that came in */
+    float *room;    /* a part that came in */
+    size_t message; /* elements of one, at most */
 } ring;
 
 static pace_result open_ring(pace_lane *lane) {
     ring *own = lane->own = calloc(1, sizeof *own);
     if (!own) return pace_lane_fail(lane, PACE_EXCHANGER_FAILED, "out of memory");
     PACE_LANE_TRY(pace_mpi_open(&own->comm, lane));
+    own->message = pace_mpi_is_one_host(own->comm) ? SIZE_MAX : MESSAGE;
     own->room = malloc((pace_lane_largest(lane) / (size_t)lane->setup.ranks + 1) * sizeof *own->room);
     if (!own->room) return pace_lane_fail(lane, PACE_EXCHANGER_FAILED, "out of memory");
     return pace_mpi_share_weights(lane, own->comm);
+}
+
+/* A part on its way: to or from whom, and which of its messages are posted. */
+typedef struct {
+    float *elements;
+    size_t count, posted; /* elements */
+    int peer;
+    bool sends;
+} part;
+
+static pace_result post(pace_lane *lane, const char *what, part *p, MPI_Request *request) {
+    const ring *own = lane->own;
+    size_t left = p->count - p->posted, count = left < own->message ? left : own->message;
+    float *elements = p->elements + p->posted;
+    p->posted += count;
+    if (p->sends) PACE_MPI_TRY(lane, what, MPI_Isend(elements, (int)count, MPI_FLOAT, p->peer, 0, own->comm, request));
+    else PACE_MPI_TRY(lane, what, MPI_Irecv(elements, (int)count, MPI_FLOAT, p->peer, 0, own->comm, request));
+    return PACE_EXCHANGER_OK;
+}
+
+/* Both ways at once. Who waits gives the processor away: where ranks have none to spare for this thread, one that spins
+ * takes it from the rank's own layers. */
+static pace_result move(pace_lane *lane, const char *what, part way[2]) {
+    MPI_Request moving[2 * AT_ONCE];
+    int index[2 * AT_ONCE], ended;
+    for (int i = 0; i < 2 * AT_ONCE; i++) moving[i] = MPI_REQUEST_NULL;
+    for (;; sched_yield()) {
+        for (int i = 0; i < 2 * AT_ONCE; i++) {
+            part *p = &way[i / AT_ONCE];
+            if (moving[i] == MPI_REQUEST_NULL && p->posted < p->count) PACE_LANE_TRY(post(lane, what, p, &moving[i]));
+        }
+        PACE_MPI_TRY(lane, what, MPI_Testsome(2 * AT_ONCE, moving, &ended, index, MPI_STATUSES_IGNORE));
+        if (ended == MPI_UNDEFINED) return PACE_EXCHANGER_OK; /* nothing is on its way */
+    }
 }
 
 /* One hop: `sends` goes to the next rank, `receives` comes from the one before; summed, or put in its place. */
@@ -25,16 +67,12 @@ static pace_result hop(pace_lane *lane, const pace_train_tensor *t, int sends, i
     const ring *own = lane->own;
     int rank = lane->setup.rank, ranks = lane->setup.ranks;
     size_t out = pace_part_from(t->elements, sends, ranks), in = pace_part_from(t->elements, receives, ranks);
-    int out_count = (int)(pace_part_from(t->elements, sends + 1, ranks) - out);
-    int in_count = (int)(pace_part_from(t->elements, receives + 1, ranks) - in);
-    MPI_Request moving[2];
-    float *to = sums ? own->room : t->gradient + in;
-    PACE_MPI_TRY(lane, t->name,
-                 MPI_Irecv(to, in_count, MPI_FLOAT, (rank + ranks - 1) % ranks, 0, own->comm, &moving[0]));
-    PACE_MPI_TRY(lane, t->name,
-                 MPI_Isend(t->gradient + out, out_count, MPI_FLOAT, (rank + 1) % ranks, 0, own->comm, &moving[1]));
-    PACE_LANE_TRY(pace_mpi_await(lane, t->name, moving, 2));
-    if (sums) pace_add(t->gradient + in, own->room, (size_t)in_count);
+    size_t out_count = pace_part_from(t->elements, sends + 1, ranks) - out;
+    size_t in_count = pace_part_from(t->elements, receives + 1, ranks) - in;
+    part way[2] = {{sums ? own->room : t->gradient + in, in_count, 0, (rank + ranks - 1) % ranks, false},
+                   {t->gradient + out, out_count, 0, (rank + 1) % ranks, true}};
+    PACE_LANE_TRY(move(lane, t->name, way));
+    if (sums) pace_add(t->gradient + in, own->room, in_count);
     lane->counts.exchanges++;
     lane->counts.sent_bytes += 4 * (uint64_t)out_count;
     lane->counts.received_bytes += 4 * (uint64_t)in_count;

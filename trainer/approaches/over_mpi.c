@@ -3,7 +3,6 @@
 #include "base/print.h"
 
 #include <limits.h>
-#include <sched.h>
 #include <string.h>
 
 pace_result pace_mpi_failed(pace_lane *lane, int error, const char *what) {
@@ -26,6 +25,7 @@ static pace_result check_mpi(pace_lane *lane) {
 }
 
 bool pace_mpi_is_one_host(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) return true;
     MPI_Comm near;
     int here = 0, all = 1;
     if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &near) != MPI_SUCCESS) return false;
@@ -59,13 +59,6 @@ pace_result pace_mpi_open(MPI_Comm *out, pace_lane *lane) {
 void pace_mpi_close(MPI_Comm *comm, bool failed) {
     if (*comm != MPI_COMM_NULL && !failed) MPI_Comm_free(comm);
     *comm = MPI_COMM_NULL;
-}
-
-pace_result pace_mpi_await(pace_lane *lane, const char *what, MPI_Request *requests, int count) {
-    for (int done = 0;; sched_yield()) {
-        PACE_MPI_TRY(lane, what, MPI_Testall(count, requests, &done, MPI_STATUSES_IGNORE));
-        if (done) return PACE_EXCHANGER_OK;
-    }
 }
 
 pace_result pace_mpi_share_weights(pace_lane *lane, MPI_Comm comm) {

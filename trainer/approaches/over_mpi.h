@@ -9,7 +9,7 @@
 pace_result pace_mpi_open(MPI_Comm *out, pace_lane *lane);
 void pace_mpi_close(MPI_Comm *comm, bool failed);
 
-/** Whether all ranks share memory. Collective. */
+/** Whether all ranks share memory, as one rank does (MPI_COMM_NULL). Collective. */
 bool pace_mpi_is_one_host(MPI_Comm comm);
 
 /** How many hosts there are, the number of this rank's, and whether it is the first there. Collective. */
@@ -23,10 +23,6 @@ pace_result pace_mpi_failed(pace_lane *lane, int error, const char *what);
         int mpi_error_ = (call);                                                       \
         if (mpi_error_ != MPI_SUCCESS) return pace_mpi_failed(lane, mpi_error_, what); \
     } while (0)
-
-/** Waits for all of these, and gives the processor away meanwhile: where ranks have no processor to spare for this
- * thread, one that spins takes it from the rank's own layers. `what` names them in a failure. */
-pace_result pace_mpi_await(pace_lane *lane, const char *what, MPI_Request *requests, int count);
 
 /** The weights of rank 0 become everybody's. Collective. */
 pace_result pace_mpi_share_weights(pace_lane *lane, MPI_Comm comm);
