@@ -2,9 +2,8 @@
 #pragma once
 
 #include "ask/engine_options.h"
+#include "ask/fleet/usage_gpus.h"
 #include "ask/fleet/usage_models.h"
-#include "ask/fleet/usage_prices.h"
-#include "ask/fleet/usage_rates.h"
 #include "fleet/usage_advice.h"
 #include "source/usage/usage_reader.h"
 

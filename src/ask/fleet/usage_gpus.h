@@ -1,8 +1,10 @@
-/* What an hour of each GPU of a cluster's records costs: as the question says, else as catalog/prices.yaml has it. */
+/* What an hour of each GPU of a cluster's records costs, as the question says, else as catalog/prices.yaml has it; and
+ * what each can do, as catalog/devices.yaml has it. */
 #pragma once
 
 #include "base/intern.h"
 #include "base/words.h"
+#include "fleet/usage_figures.h"
 #include "machine/catalog.h"
 
 typedef struct {
@@ -15,3 +17,8 @@ typedef struct {
 pace_status pace_usage_prices_find(pace_usage_prices *out, pace_catalog *catalog, const pace_words *price,
                                    const pace_names *names, const bool *used) PACE_MUST_CHECK;
 void pace_usage_prices_free(pace_usage_prices *prices);
+
+/** The rates of each GPU name that is `used`; NAN for others and for what the catalogue does not know. Free with
+ * pace_free(). */
+pace_status pace_usage_rates_find(pace_usage_rates **out, pace_catalog *catalog, const pace_names *names,
+                                  const bool *used) PACE_MUST_CHECK;
