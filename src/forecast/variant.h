@@ -40,6 +40,11 @@ pace_status pace_variant_set_op(pace_variant *variant, uint32_t launch, const pa
 
 /** Merges launches as pace_graph_merge_launches() does; parts go where their launch goes. `into` is the caller's. */
 pace_status pace_variant_merge(pace_variant *variant, uint32_t *into) PACE_MUST_CHECK;
+/** Merges the launches for which find() writes another one's number into `into`, where each has its own; *fused counts
+ * them. */
+pace_status pace_variant_fuse(size_t *fused, pace_variant *variant,
+                              pace_status (*find)(uint32_t *into, size_t *fused, pace_variant *variant, void *context),
+                              void *context) PACE_MUST_CHECK;
 
 /** The launch's operation, or NULL. */
 const pace_op *pace_variant_op(const pace_variant *variant, uint32_t launch);

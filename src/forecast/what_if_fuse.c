@@ -18,10 +18,6 @@ static bool together(const pace_graph *graph, const pace_launch *a, const pace_l
            annotation_of(graph, a->node) == annotation_of(graph, b->node);
 }
 
-static void stand_alone(uint32_t *into, size_t count) {
-    for (uint32_t i = 0; i < count; i++) into[i] = i;
-}
-
 /* --- element-wise chains ------------------------------------------------------------------------------------------ */
 
 static bool matches(const pace_graph *graph, const pace_launch *launch, const regex_t *names) {
@@ -56,11 +52,18 @@ static pace_status add_link(pace_variant *v, uint32_t head, uint32_t link) {
     return pace_variant_set_op(v, head, &fused);
 }
 
-static pace_status find_chains(uint32_t *into, uint32_t *last, size_t *fused, pace_variant *v, const regex_t *names) {
+typedef struct {
+    const regex_t *names;
+    uint32_t *last; /* of each stream: the launch that the next may be chained to */
+} chain_search;
+
+static pace_status find_chains(uint32_t *into, size_t *fused, pace_variant *v, void *context) {
+    const chain_search *c = context;
+    uint32_t *last = c->last;
     for (uint32_t s = 0; s < v->graph.stream_count; s++) last[s] = PACE_NO_LAUNCH;
     for (uint32_t i = 0; i < v->graph.launches.count; i++) {
         uint32_t *before = &last[v->graph.launches.items[i].stream];
-        bool fits = can_fuse(v, i, names);
+        bool fits = can_fuse(v, i, c->names);
         if (fits && *before != PACE_NO_LAUNCH && chains(v, *before, i)) {
             into[i] = into[*before];
             PACE_TRY(add_link(v, into[i], i));
@@ -75,16 +78,10 @@ static pace_status find_chains(uint32_t *into, uint32_t *last, size_t *fused, pa
 }
 
 pace_status pace_what_if_fuse(size_t *fused, pace_variant *variant, const regex_t *names) {
-    uint32_t *into = pace_alloc(variant->graph.launches.count + 1, sizeof *into);
-    uint32_t *last = pace_alloc(variant->graph.stream_count + 1, sizeof *last);
-    pace_status status = into && last ? PACE_OK : PACE_E_MEMORY;
+    chain_search c = {names, pace_alloc(variant->graph.stream_count + 1, sizeof *c.last)};
     *fused = 0;
-    if (status == PACE_OK) {
-        stand_alone(into, variant->graph.launches.count);
-        status = find_chains(into, last, fused, variant, names);
-    }
-    if (status == PACE_OK) status = pace_variant_merge(variant, into);
-    PACE_FREE(into, last);
+    pace_status status = c.last ? pace_variant_fuse(fused, variant, find_chains, &c) : PACE_E_MEMORY;
+    pace_free(c.last);
     return status;
 }
 
@@ -115,8 +112,9 @@ static pace_op join_tables(const pace_op *a, const pace_op *b) {
     return both;
 }
 
-static pace_status find_tables(uint32_t *into, size_t *fused, pace_variant *v) {
+static pace_status find_tables(uint32_t *into, size_t *fused, pace_variant *v, void *context) {
     PACE_VEC(uint32_t) heads = {0};
+    (void)context;
     pace_status status = PACE_OK;
     for (uint32_t i = 0; status == PACE_OK && i < v->graph.launches.count; i++) {
         const pace_op *op = pace_variant_op(v, i);
@@ -140,14 +138,7 @@ static pace_status find_tables(uint32_t *into, size_t *fused, pace_variant *v) {
 }
 
 pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) {
-    uint32_t *into = pace_alloc(variant->graph.launches.count + 1, sizeof *into);
-    if (!into) return PACE_E_MEMORY;
-    *fused = 0;
-    stand_alone(into, variant->graph.launches.count);
-    pace_status status = find_tables(into, fused, variant);
-    if (status == PACE_OK) status = pace_variant_merge(variant, into);
-    pace_free(into);
-    return status;
+    return pace_variant_fuse(fused, variant, find_tables, NULL);
 }
 
 /* --- the rows ----------------------------------------------------------------------------------------------------- */

@@ -80,8 +80,10 @@ static void nest(pace_graph *graph, const gathered *g) {
         if (graph->nodes.items[i].parent == g->update) graph->nodes.items[i].parent = g->top;
 }
 
-static pace_status fuse_all(uint32_t *into, size_t *fused, pace_variant *v) {
+/* The element-wise kernels of each update, of one thread and stream, become one. */
+static pace_status fuse_all(uint32_t *into, size_t *fused, pace_variant *v, void *context) {
     gathered g = {.head = PACE_NO_LAUNCH};
+    (void)context;
     for (uint32_t i = 0; i < v->graph.launches.count; i++) {
         uint32_t head = g.head, update = g.update;
         gathered before = g;
@@ -92,23 +94,11 @@ static pace_status fuse_all(uint32_t *into, size_t *fused, pace_variant *v) {
     return PACE_OK;
 }
 
-/* The element-wise kernels of each update, of one thread and stream, become one. *fused counts those that went. */
-static pace_status fuse_updates(size_t *fused, pace_variant *variant) {
-    uint32_t *into = pace_alloc(variant->graph.launches.count + 1, sizeof *into);
-    if (!into) return PACE_E_MEMORY;
-    *fused = 0;
-    for (uint32_t i = 0; i < variant->graph.launches.count; i++) into[i] = i;
-    pace_status status = fuse_all(into, fused, variant);
-    if (status == PACE_OK) status = pace_variant_merge(variant, into);
-    pace_free(into);
-    return status;
-}
-
 static pace_status apply(pace_editing *e) {
     size_t all = 0;
     for (size_t i = 0; i < e->count; i++) {
         size_t fused;
-        PACE_TRY(fuse_updates(&fused, &e->variants[i]));
+        PACE_TRY(pace_variant_fuse(&fused, &e->variants[i], fuse_all, NULL));
         all += fused;
     }
     if (all) return PACE_OK;
