@@ -107,10 +107,12 @@ bool pace_word_listed(const pace_yaml_node *list, const char *word) {
     return false;
 }
 
-bool pace_text_listed(const pace_yaml_node *list, const char *text) {
+int pace_text_place(const pace_yaml_node *list, const char *text) {
     for (size_t i = 0; i < pace_yaml_count(list); i++) {
         const char *one = pace_yaml_text(pace_yaml_item(list, i));
-        if (one && strcmp(one, text) == 0) return true;
+        if (one && strcmp(one, text) == 0) return (int)i;
     }
-    return false;
+    return -1;
 }
+
+bool pace_text_listed(const pace_yaml_node *list, const char *text) { return pace_text_place(list, text) >= 0; }

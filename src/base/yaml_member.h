@@ -42,5 +42,6 @@ pace_status pace_yaml_flag(bool *out, const pace_yaml *yaml, const pace_yaml_nod
 
 /** Whether a list has the word, however it is spelled. */
 bool pace_word_listed(const pace_yaml_node *list, const char *word);
-/** Whether a list has this text, letter by letter. */
+/** The place of this text in a list, letter by letter, and whether it has one; -1 = none. */
+int pace_text_place(const pace_yaml_node *list, const char *text);
 bool pace_text_listed(const pace_yaml_node *list, const char *text);

@@ -26,14 +26,6 @@ static const pace_yaml_node *words_of(const pace_columns *columns, const char *k
     return pace_yaml_get(pace_yaml_get(columns->kernel, "measured"), key);
 }
 
-static int place_in(const pace_yaml_node *list, const char *text) {
-    for (size_t i = 0; i < pace_yaml_count(list); i++) {
-        const char *one = pace_yaml_text(pace_yaml_item(list, i));
-        if (one && strcmp(one, text) == 0) return (int)i;
-    }
-    return -1;
-}
-
 static double number_at(const pace_columns *columns, const pace_yaml_node *map, const char *key) {
     const pace_yaml_node *node = pace_yaml_get(map, key);
     double value;
@@ -62,7 +54,7 @@ static bool read_time(candidate *out, const pace_columns *columns, const char *p
     char text[PACE_PLAIN_NAME], *rest = NULL;
     bool per = false; /* "tokens_per_sec" is no time */
     candidate found = {.rank = RANK_NO_UNIT};
-    int statistic = place_in(words_of(columns, "statistic"), "");
+    int statistic = pace_text_place(words_of(columns, "statistic"), "");
     snprintf(text, sizeof text, "%s", plain);
     for (char *at = strtok_r(text, "_", &rest); at; at = strtok_r(NULL, "_", &rest)) {
         double unit = number_at(columns, pace_yaml_get(columns->kernel, "units"), at);
@@ -76,13 +68,13 @@ static bool read_time(candidate *out, const pace_columns *columns, const char *p
             continue;
         }
         for (int w = 0; w < WORDS && !known; w++) {
-            int place = place_in(words_of(columns, word_keys[w]), at);
+            int place = pace_text_place(words_of(columns, word_keys[w]), at);
             known = place >= 0;
             if (known) has[w] = true;
             if (known && w == WORD_STATISTIC) statistic = place;
         }
-        if (known || place_in(words_of(columns, "besides"), at) >= 0) continue;
-        if (place_in(words_of(columns, "never"), at) >= 0) return false;
+        if (known || pace_text_place(words_of(columns, "besides"), at) >= 0) continue;
+        if (pace_text_place(words_of(columns, "never"), at) >= 0) return false;
         found.rank = found.rank < RANK_FOREIGN ? found.rank + RANK_FOREIGN : found.rank;
     }
     bool united = found.column.unit_s > 0, plainly = united && strcmp(found.column.unit, "s") != 0;
@@ -141,12 +133,12 @@ static bool read_rate(candidate *out, const pace_columns *columns, const char *p
     for (unsigned i = 0; i < name.count; i++) {
         if (i >= rate.from && i < rate.to) continue;
         const char *one = name.word[i];
-        bool ahead = place_in(words_of(columns, "forward"), one) >= 0;
-        bool back = place_in(words_of(columns, "backward"), one) >= 0;
+        bool ahead = pace_text_place(words_of(columns, "forward"), one) >= 0;
+        bool back = pace_text_place(words_of(columns, "backward"), one) >= 0;
         forward |= ahead;
         backward |= back;
-        if (place_in(words_of(columns, "never"), one) >= 0) return false;
-        foreign |= !ahead && !back && place_in(words_of(columns, "rate_besides"), one) < 0;
+        if (pace_text_place(words_of(columns, "never"), one) >= 0) return false;
+        foreign |= !ahead && !back && pace_text_place(words_of(columns, "rate_besides"), one) < 0;
     }
     candidate found = {.rank = RANK_RATE + (rate.kind == PACE_MEASURED_BYTE_RATE) + (foreign ? RANK_FOREIGN : 0)};
     set_pass(&found.column, (const bool[WORDS]){[WORD_FORWARD] = forward, [WORD_BACKWARD] = backward});

@@ -1,5 +1,6 @@
 /* Which mapping a file is of, by its header or its first rows. */
 #include "base/text.h"
+#include "base/yaml_member.h"
 #include "source/usage/usage_header.h"
 #include "source/usage/usage_reader.h"
 #include "source/usage/usage_samples.h"
@@ -41,16 +42,8 @@ static size_t known_by_header(const pace_usage_mapping *m, const pace_usage_cell
     return all + some > 0 ? all + some : known_by_fields(m, cells);
 }
 
-static int named_place(const pace_yaml_node *columns, const char *name) {
-    for (size_t i = 0; i < pace_yaml_count(columns); i++) {
-        const char *one = pace_yaml_text(pace_yaml_item(columns, i));
-        if (one && name && strcmp(one, name) == 0) return (int)i;
-    }
-    return -1;
-}
-
 static pace_usage_text cell_named(const pace_usage_mapping *m, const pace_usage_cells *cells, const char *name) {
-    int at = named_place(m->columns, name);
+    int at = name ? pace_text_place(m->columns, name) : -1;
     return at < 0 ? (pace_usage_text){"", 0} : pace_usage_trim(cells->cells[at]);
 }
 
@@ -77,19 +70,24 @@ static bool could_be_row(const pace_usage_mapping *m, const pace_usage_cells *ce
     return true;
 }
 
-/* Whole lines only, unless there is but one. */
+/* The cells of the next of the first rows, counted in *rows: of whole lines only, unless there is but one. */
+static bool next_row(pace_usage_cells *cells, char **line, char *end, char separator, int *rows) {
+    for (char *at = *line; at < end && *rows < ROWS_LOOKED_AT; at = *line) {
+        char *stop = pace_usage_line_end(line, at, end);
+        if (*line == end && end[-1] != '\n' && *rows > 0) return false;
+        if (stop == at || *at == '#') continue;
+        pace_usage_split(cells, at, (size_t)(stop - at), separator);
+        ++*rows;
+        return true;
+    }
+    return false;
+}
+
 static size_t known_by_rows(const pace_usage_mapping *m, char *head, char *end) {
     pace_usage_cells cells;
-    char *line = head, *next;
     int rows = 0;
-    for (; line < end && rows < ROWS_LOOKED_AT; line = next) {
-        char *stop = pace_usage_line_end(&next, line, end);
-        if (next == end && end[-1] != '\n' && rows > 0) break;
-        if (stop == line || *line == '#') continue;
-        pace_usage_split(&cells, line, (size_t)(stop - line), m->separator);
+    while (next_row(&cells, &head, end, m->separator, &rows))
         if (!could_be_row(m, &cells)) return 0;
-        rows++;
-    }
     return rows ? pace_yaml_count(m->columns) : 0;
 }
 
@@ -111,15 +109,9 @@ static size_t known_by_text(const pace_usage_mapping *m, const char *head, size_
 /* Whether the first rows, too, have so many cells between this separator. */
 static bool rows_have(size_t cells_wanted, char separator, char *line, char *end) {
     pace_usage_cells cells;
-    char *next;
-    for (int rows = 0; line < end && rows < ROWS_LOOKED_AT; line = next) {
-        char *stop = pace_usage_line_end(&next, line, end);
-        if (next == end && end[-1] != '\n' && rows > 0) break;
-        if (stop == line || *line == '#') continue;
-        pace_usage_split(&cells, line, (size_t)(stop - line), separator);
+    int rows = 0;
+    while (next_row(&cells, &line, end, separator, &rows))
         if (cells.count != cells_wanted) return false;
-        rows++;
-    }
     return true;
 }
 
