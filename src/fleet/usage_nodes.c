@@ -107,14 +107,9 @@ static void sort(pace_usage_nodes *nodes) {
 
 /* The place behind the last hold of a node that started by then. */
 static size_t behind_start(const pace_usage_nodes *nodes, pace_name node, double at_s) {
-    size_t low = 0, high = nodes->holds.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const pace_usage_hold *one = &nodes->holds.items[middle];
-        bool before = one->node < node || (one->node == node && one->start_s < at_s);
-        if (before) low = middle + 1;
-        else high = middle;
-    }
+    const pace_usage_hold *holds = nodes->holds.items;
+    size_t low = 0;
+    PACE_SEARCH(low, nodes->holds.count, i, holds[i].node < node || (holds[i].node == node && holds[i].start_s < at_s));
     return low;
 }
 

@@ -93,21 +93,14 @@ static const pace_device *of_phrase(const pace_device_catalog *catalog, const ch
     return best;
 }
 
-/* Whether all words of a name stand in another: rtx-4090 is the plain board beside rtx-4090-d. */
-static bool is_plainer(const char *name, const char *other) {
-    size_t length;
-    for (const char *at = name, *word; (word = pace_name_word(&at, &length));)
-        if (!pace_name_has_word(other, word, length)) return false;
-    return true;
-}
-
-/* Of the devices that words describe the plain board, where the others' names only add to its own. */
+/* Of the devices that words describe the plain board, rtx-4090 beside rtx-4090-d: where the others' names only add to
+ * its own. */
 static const pace_device *plain_of(const pace_device_catalog *catalog, const char *text) {
     for (size_t i = 0; i < catalog->count; i++) {
         bool plain = is_described(&catalog->devices[i], catalog->nodes[i], text);
         for (size_t k = 0; k < catalog->count && plain; k++)
             plain = !is_described(&catalog->devices[k], catalog->nodes[k], text) ||
-                    is_plainer(catalog->devices[i].name, catalog->devices[k].name);
+                    has_all(catalog->devices[k].name, catalog->devices[i].name);
         if (plain) return &catalog->devices[i];
     }
     return NULL;

@@ -1,9 +1,8 @@
 #include "ask/predict/run_files.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static const char *base_of(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -13,7 +12,7 @@ static const char *base_of(const char *path) {
 /* NAME.RANK.et: the length of NAME; 0 = it is no such name. */
 static size_t named_length(const char *path) {
     const char *base = base_of(path), *end = strstr(base, ".et"), *digit = end;
-    while (end && digit > base && is_digit(digit[-1])) digit--;
+    while (end && digit > base && pace_is_digit(digit[-1])) digit--;
     return end && digit != end && digit != base && digit[-1] == '.' ? (size_t)(digit - 1 - path) : 0;
 }
 
@@ -23,8 +22,8 @@ static void leave_numbers_out(char *out, const char *path) {
     memcpy(out, path, (size_t)(base - path));
     out += base - path;
     for (const char *at = base; *at; at++) {
-        if (!is_digit(*at)) *out++ = *at;
-        else if (at == base || !is_digit(at[-1])) *out++ = PACE_RUN_NUMBER;
+        if (!pace_is_digit(*at)) *out++ = *at;
+        else if (at == base || !pace_is_digit(at[-1])) *out++ = PACE_RUN_NUMBER;
     }
     *out = '\0';
 }
@@ -41,7 +40,7 @@ static pace_status describe(pace_run_file *out, const char *path) {
 /* As people count: a number comes after a smaller one, however many digits either has. */
 static int by_numbers(const char *a, const char *b) {
     while (*a && *b) {
-        if (is_digit(*a) && is_digit(*b)) {
+        if (pace_is_digit(*a) && pace_is_digit(*b)) {
             char *end_a, *end_b;
             unsigned long long left = strtoull(a, &end_a, 10), right = strtoull(b, &end_b, 10);
             if (left != right) return left < right ? -1 : 1;
@@ -84,7 +83,7 @@ static unsigned differing(const char *a, const char *b) {
     unsigned places = 0, place = 1;
     a = base_of(a), b = base_of(b);
     while (*a && *b) {
-        if (!is_digit(*a) || !is_digit(*b)) {
+        if (!pace_is_digit(*a) || !pace_is_digit(*b)) {
             a++, b++;
             continue;
         }

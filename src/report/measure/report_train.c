@@ -28,16 +28,15 @@ PACE_TABLE(layers, "layers", "What each layer takes", PACE_FOR_ALL, 20,
            {"time_ns", "Together", PACE_SHOW_NS, PACE_OF(part_row, median_ns)},
            {"share", "Share", PACE_SHOW_SHARE, PACE_OF(part_row, of.share)});
 
-static int64_t ns(double seconds) { return llround(1e9 * seconds); }
-
 static void put_parts(pace_node *root, const pace_table *declared, const pace_trained_part *parts, size_t count) {
     pace_table shown = *declared;
     if (!count) shown.audience = PACE_FOR_JSON;
     pace_node *table = pace_open_table(root, &shown, 0);
     for (size_t i = 0; i < count; i++) {
         const pace_trained_part *p = &parts[i];
-        pace_table_put(table, &(part_row){*p, ns(p->median_s), ns(p->low_s), ns(p->high_s), ns(p->forward_s),
-                                          ns(p->backward_data_s), ns(p->backward_weights_s)});
+        pace_table_put(table,
+                       &(part_row){*p, pace_ns(p->median_s), pace_ns(p->low_s), pace_ns(p->high_s),
+                                   pace_ns(p->forward_s), pace_ns(p->backward_data_s), pace_ns(p->backward_weights_s)});
     }
 }
 
@@ -109,9 +108,9 @@ static void put_settings(pace_node *root, const pace_training_done *t) {
 }
 
 static void put_figures(pace_node *root, const pace_training_done *t) {
-    pace_node_int(root, "step_ns", ns(t->step_s));
-    pace_node_int(root, "step_low_ns", ns(t->step_low_s));
-    pace_node_int(root, "step_high_ns", ns(t->step_high_s));
+    pace_node_int(root, "step_ns", pace_ns(t->step_s));
+    pace_node_int(root, "step_low_ns", pace_ns(t->step_low_s));
+    pace_node_int(root, "step_high_ns", pace_ns(t->step_high_s));
     pace_node_real(root, "samples_per_s", t->samples_per_s);
     pace_node_real(root, "samples_low_per_s", t->samples_per_s_low);
     pace_node_real(root, "samples_high_per_s", t->samples_per_s_high);

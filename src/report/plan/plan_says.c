@@ -386,8 +386,6 @@ static bool is_chosen(const char *word) {
     return is;
 }
 
-static bool shares_gradients(const pace_config *config) { return config->dp * config->cp > 1; }
-
 /* Why what the question sets ("zero_stage=3") has no effect on the fastest; NULL = it has one. The search drops the
  * ZeRO stage of one replica and the sequence parallelism of whole layers: here they are as the question has them. */
 static const char *idle_word(const char *word, const pace_plan_place *p) {
@@ -395,7 +393,7 @@ static const char *idle_word(const char *word, const pace_plan_place *p) {
     const pace_config *asked = &p->step.asked.config;
     pace_config config = p->choices.items[0].candidate.config;
     config.sequence_parallel = asked->sequence_parallel;
-    if (!shares_gradients(&config)) config.zero_stage = asked->zero_stage;
+    if (!pace_config_shares_gradients(&config)) config.zero_stage = asked->zero_stage;
     const pace_setting_question fastest = {.config = &config,
                                            .model = p->step.asked.model,
                                            .framework = p->step.asked.framework,
@@ -407,7 +405,7 @@ static const char *idle_word(const char *word, const pace_plan_place *p) {
 /* "tp=8,pp=2,…": what tells predict the fastest; a field without an effect is left out. */
 static void say_settings(char *out, size_t size, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_config *c = &p->choices.items[0].candidate.config;
-    bool replicas = shares_gradients(c), stages = c->pp > 1,
+    bool replicas = pace_config_shares_gradients(c), stages = c->pp > 1,
          sequences = pace_model_sequence(p->step.asked.model, c) > 0;
     const struct {
         const char *name;
@@ -454,7 +452,7 @@ static void put_command(pace_node *root, const pace_plan_asked *a, const pace_pl
     size_t size = sizeof settings;
     if (p->choices.count == 0) return;
     say_settings(settings, size, a, p);
-    if (a->options->jitter && shares_gradients(&p->choices.items[0].candidate.config))
+    if (a->options->jitter && pace_config_shares_gradients(&p->choices.items[0].candidate.config))
         pace_append(settings, size, " --jitter %s", a->options->jitter);
     for (size_t i = 0; i < a->options->fits.count; i++)
         pace_append(settings, size, " --fit '%s'", a->options->fits.items[i]);
