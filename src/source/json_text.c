@@ -24,10 +24,6 @@ static bool closes(pace_json_token token) { return token == PACE_JSON_OBJECT_END
 
 static bool opens(pace_json_token token) { return token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY; }
 
-pace_json_token pace_json_capture(pace_text *out, pace_json *json, pace_status *status) {
-    return pace_json_capture_from(out, json, pace_json_next(json), status);
-}
-
 pace_json_token pace_json_capture_from(pace_text *out, pace_json *json, pace_json_token token, pace_status *status) {
     unsigned depth = 0;
     bool comma = false;

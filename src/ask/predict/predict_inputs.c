@@ -220,13 +220,8 @@ pace_status pace_predict_inputs_read(pace_predict_inputs *out, const char *const
                                      const pace_device *device, const pace_step_case *model,
                                      const pace_predict_options *options) {
     pace_predict_inputs read = {0};
-    pace_status status;
-    if (!model && options->approach)
-        status = pace_fail(PACE_E_USAGE, PACE_FIELD "approach is for models, found '%s'", inputs[0]);
-    else if (model && count > 1)
-        status = pace_fail(PACE_E_USAGE, "expected one model, found '%s' after '%s'", inputs[1], inputs[0]);
-    else if (model) status = read_model(&read, inputs[0], model);
-    else status = read_files(&read, inputs, count, device, options);
+    pace_status status =
+        model ? read_model(&read, inputs[0], model) : read_files(&read, inputs, count, device, options);
     if (status != PACE_OK) {
         pace_predict_inputs_free(&read);
         return status;
