@@ -148,33 +148,27 @@ static pace_status read_guess(pace_cost_guess *out, const pace_yaml *yaml, const
     return read_figure(&out->spread, yaml, entry, "spread", 10);
 }
 
-static pace_status read_roofline(pace_cost_figures *figures, const pace_yaml *yaml) {
-    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "roofline");
-    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"roofline\"");
-    PACE_TRY(read_figure(&figures->roofline.share, yaml, entry, "share", 1));
-    return read_figure(&figures->roofline.spread, yaml, entry, "spread", 10);
-}
-
-static pace_status read_quantise(pace_cost_quantise *out, const pace_yaml *yaml) {
-    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "quantise");
-    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"quantise\"");
-    PACE_TRY(read_figure(&out->fixed_s, yaml, entry, "fixed_s", 1));
-    PACE_TRY(read_figure(&out->row_s, yaml, entry, "row_s", 1));
-    PACE_TRY(read_figure(&out->stride, yaml, entry, "stride", 1e9));
-    return read_figure(&out->memory, yaml, entry, "memory", 1);
-}
-
-static pace_status read_depthwise(double *out, const pace_yaml *yaml) {
-    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "depthwise");
-    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"depthwise\"");
-    PACE_TRY(read_figure(&out[0], yaml, entry, "clock_flop", 1e6));
-    return read_figure(&out[1], yaml, entry, "clock_flop_half", 1e6);
-}
-
-static pace_status read_block_scaled(double *out, const pace_yaml *yaml) {
-    const pace_yaml_node *entry = pace_yaml_get(pace_yaml_root(yaml), "block_scaled");
-    if (!pace_yaml_is_map(entry)) return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"block_scaled\"");
-    return read_figure(out, yaml, entry, "factor", 10);
+/* Figures of maps by themselves. */
+static pace_status read_others(pace_cost_figures *f, const pace_yaml *yaml) {
+    const struct {
+        const char *map, *key;
+        double *into, most;
+    } all[] = {{"roofline", "share", &f->roofline.share, 1},
+               {"roofline", "spread", &f->roofline.spread, 10},
+               {"quantise", "fixed_s", &f->quantise.fixed_s, 1},
+               {"quantise", "row_s", &f->quantise.row_s, 1},
+               {"quantise", "stride", &f->quantise.stride, 1e9},
+               {"quantise", "memory", &f->quantise.memory, 1},
+               {"depthwise", "clock_flop", &f->depthwise_clock_flop[0], 1e6},
+               {"depthwise", "clock_flop_half", &f->depthwise_clock_flop[1], 1e6},
+               {"block_scaled", "factor", &f->block_scaled, 10}};
+    for (size_t i = 0; i < PACE_COUNT(all); i++) {
+        const pace_yaml_node *map = pace_yaml_get(pace_yaml_root(yaml), all[i].map);
+        if (!pace_yaml_is_map(map))
+            return pace_yaml_fail(yaml, pace_yaml_root(yaml), "expected a map \"%s\"", all[i].map);
+        PACE_TRY(read_figure(all[i].into, yaml, map, all[i].key, all[i].most));
+    }
+    return PACE_OK;
 }
 
 pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog) {
@@ -186,10 +180,7 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
     if (status == PACE_OK) status = read_emulated(&figures, yaml);
     if (status == PACE_OK) status = read_guess(&figures.of_tensors, yaml, "tensors", true);
     if (status == PACE_OK) status = read_guess(&figures.of_nothing, yaml, "nothing", false);
-    if (status == PACE_OK) status = read_roofline(&figures, yaml);
-    if (status == PACE_OK) status = read_quantise(&figures.quantise, yaml);
-    if (status == PACE_OK) status = read_depthwise(figures.depthwise_clock_flop, yaml);
-    if (status == PACE_OK) status = read_block_scaled(&figures.block_scaled, yaml);
+    if (status == PACE_OK) status = read_others(&figures, yaml);
     return PACE_GIVE(out, figures, status, pace_cost_figures_free(&figures));
 }
 
