@@ -200,13 +200,19 @@ static bool several_changes(char out[PACE_REMEDY_TEXT], search *s) {
     return s->memory->asked->config.offload == PACE_OFFLOAD_NONE && shrink(out, s, (change){.offload = true});
 }
 
+/* Whether the case's own exchange is that of all devices of the machine. */
+static bool spans(const pace_exchange *exchange, const pace_machine *machine) {
+    return exchange && machine && exchange->machine.nodes == machine->nodes &&
+           exchange->machine.devices == machine->devices;
+}
+
 pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked *memory) {
     const pace_machine *machine = memory->machine;
     search s = {.memory = memory, .devices = pace_config_ranks(&memory->asked->config)};
     *out = '\0';
     if (machine) s.devices = fmax(1, (double)machine->devices * machine->nodes);
-    s.exchange = memory->asked->exchange ? memory->asked->exchange : &s.other;
-    if (machine && s.devices > 1 && !memory->asked->exchange)
+    s.exchange = spans(memory->asked->exchange, machine) ? memory->asked->exchange : &s.other;
+    if (machine && s.devices > 1 && s.exchange == &s.other)
         PACE_TRY(pace_exchange_open(&s.other, memory->pricer->catalog, machine, PACE_LIBRARY_AUTO, NULL));
     if (!one_change(out, &s)) several_changes(out, &s);
     return s.out_of_memory ? PACE_E_MEMORY : PACE_OK;
