@@ -1,7 +1,6 @@
 #include "machine/machine.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *const pace_link_kind_names[PACE_LINK_KINDS] = {
     [PACE_LINK_NONE] = "none",

@@ -1,7 +1,6 @@
 #include "insight/ranks/bubbles.h"
 
 #include <math.h>
-#include <string.h>
 
 static int64_t steps_of(const pace_rank *rank) {
     int64_t count = 0;

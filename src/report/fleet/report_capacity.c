@@ -6,8 +6,6 @@
 #include "ask/plan/plan_words.h"
 #include "report/table.h"
 
-#include <math.h>
-
 typedef struct {
     const char *model;
     pace_model_use use;

@@ -2,8 +2,6 @@
 
 #include "base/print.h"
 
-#include <string.h>
-
 enum { COLUMNS_NAMED = 12 };
 
 static bool says_something(const pace_csv *csv, size_t column) {
