@@ -4,10 +4,12 @@
  */
 #include "machine/device.h"
 #include "machine/name_words.h"
+#include "base/decimal.h"
 #include "base/print.h"
 #include "base/text.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Characters of the phrase's words when all of them occur in `name`, else 0. */
 static size_t match_length(const char *name, const char *phrase) {
@@ -49,11 +51,29 @@ static bool is_another(const char *name, const pace_device *device) {
     return false;
 }
 
+/* What a name says of its memory, "32GB", "40G" or "80 GB"; 0 = nothing. */
+static double memory_said(const char *name) {
+    static const char *const units[] = {"g", "gb", "gib"};
+    size_t length;
+    double size;
+    for (const char *at = name, *word; (word = pace_name_word(&at, &length));) {
+        size_t digits = 0, left;
+        while (digits < length && pace_is_digit(word[digits])) digits++;
+        const char *after = at, *unit = digits < length ? word + digits : pace_name_word(&after, &left);
+        if (digits < length) left = length - digits;
+        for (size_t i = 0; digits > 0 && digits < 5 && unit && i < PACE_COUNT(units); i++)
+            if (strlen(units[i]) == left && pace_strncasecmp(unit, units[i], left) == 0)
+                return pace_decimal_read(&size, word, word + digits) ? size * 1073741824.0 : 0;
+    }
+    return 0;
+}
+
 const pace_device *pace_device_find(const pace_device_catalog *catalog, const char *name, double memory_bytes) {
     const pace_device *best = NULL;
     size_t best_length = 0;
     if (!name) return NULL;
     if (named(catalog, name)) return named(catalog, name);
+    if (!(memory_bytes > 0)) memory_bytes = memory_said(name);
     for (size_t i = 0; i < catalog->count; i++) {
         const pace_device *candidate = &catalog->devices[i];
         size_t length = best_match(name, catalog->nodes[i]);

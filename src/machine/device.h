@@ -77,8 +77,8 @@ pace_status pace_device_catalog_load_file(pace_device_catalog *out, const char *
 void pace_device_catalog_free(pace_device_catalog *catalog);
 
 /** By catalogue name (case-insensitive) or that of a file resolved before, or by a trace's device name: the entry with
- * the longest `match` phrase whose words all occur in it, memory_bytes (0 = unknown) breaking ties between sizes. NULL
- * when unknown. */
+ * the longest `match` phrase whose words all occur in it, memory_bytes (0 = what the name says) breaking ties between
+ * sizes. NULL when unknown. */
 const pace_device *pace_device_find(const pace_device_catalog *catalog, const char *name, double memory_bytes);
 
 /** Bytes/s between a device and its host: the raw rate of its bus, or the rate that doubts assume. */

@@ -129,6 +129,11 @@ TEST(test_spellings) {
         {"NVIDIA RTX 5000 Ada Generation", "rtx-5000-ada"},
         {"Tesla V100S-PCIE-32GB", "v100s-pcie-32"},
         {"TPU v4", "tpu-v4"},
+        {"V100-32GB-SXM", "v100-sxm2-32"}, /* the memory says which of the boards of one name */
+        {"V100 32 GB", "v100-sxm2-32"},
+        {"Tesla V100 16G", "v100-sxm2-16"},
+        {"A100-40G", "a100-40-sxm"},
+        {"A100-80G", "a100-80-sxm"},
         {"NVIDIA GeForce RTX 3050 Ti", NULL},
         {"NVIDIA GeForce RTX 3070 Laptop GPU", NULL},
         {"NVIDIA GeForce RTX 3080 Ti", "rtx-3080-ti"},
