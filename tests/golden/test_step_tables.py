@@ -564,6 +564,20 @@ def test_mlperf_names_models_beside_benchmarks():
     assert "adapters" in answer["status"], answer
 
 
+def test_attention_kernels_that_are_named():
+    """Qwen3 8B with a million tokens on eight H100 takes 606 s by FlashAttention-2 and 373 s by cuDNN's kernel (transformers, pull request
+    48324): notes that name the kernel tell the two apart."""
+    head = "model,device,n_gpu,framework,precision,seq,cp,zero_stage,micro_batch,global_batch,recompute,notes"
+    row = "qwen3-8b,H100,8,FSDP,bf16,1048576,8,3,1,1,full,"
+    plain, two = value(head, row), value(head, row + "FlashAttention-2")
+    near(plain, two)
+    for words in ("cuDNN attention", "FlashAttention-3", "FA3"):
+        made = value(head, row + words)
+        assert 1.4 < plain / made < 1.8, (words, plain, made)
+        assert 373 / 1.25 < made < 373 * 1.25, (words, made)
+    assert 606 / 1.25 < plain < 606 * 1.25, plain
+
+
 def main():
     for name, test in list(globals().items()):
         if name.startswith("test_"):

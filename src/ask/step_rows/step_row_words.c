@@ -160,17 +160,19 @@ static void split_attention(pace_step_row *out, const pace_step_reader *r, size_
     pace_step_note(out, "assumed attention in one kernel: cp splits words");
 }
 
-/* Where no column says, notes and the framework's words do. */
-/* A kernel that a row names may be slower on its device than that of its framework. */
+/* A kernel that a row names may be slower on its device than that of its framework, or made for the device where that
+ * of its framework is not. */
 static void set_attention_kernel(pace_step_row *out, const pace_step_reader *r, size_t row) {
     static const pace_step_column columns[] = {PACE_STEP_FLASH, PACE_STEP_NOTES, PACE_STEP_FRAMEWORK};
     for (size_t i = 0; i < PACE_COUNT(columns); i++) {
         const char *of = pace_step_said(r->things, "attention_kernel", pace_step_cell(r, row, columns[i]));
-        double slower = of ? pace_frameworks_attention(&r->things->frameworks, out->device->name, of) : 1;
-        out->attention = fmax(out->attention, slower);
+        if (!of) continue;
+        double named = pace_frameworks_attention(&r->things->frameworks, out->device->name, of);
+        out->attention = strcmp(of, "made") == 0 ? 1 : fmax(out->attention, named);
     }
 }
 
+/* Where no column says, notes and the framework's words do. */
 static void set_attention(pace_step_row *out, const pace_step_reader *r, size_t row) {
     static const pace_step_column columns[] = {PACE_STEP_NOTES, PACE_STEP_FRAMEWORK};
     set_attention_kernel(out, r, row);
