@@ -101,9 +101,10 @@ static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_n
     PACE_TRY(only_keys(r, map, members, PACE_COUNT(members), "link"));
     link->kind = pace_link_kind_find(pace_yaml_text(kind));
     if (link->kind == PACE_LINK_NONE)
-        return pace_yaml_fail(r->yaml, kind ? kind : map,
-                              "expected kind: nvlink, xgmi, pcie, infiniband, roce, efa, tcp or aries, found \"%.40s\"",
-                              kind ? pace_yaml_text(kind) : "nothing");
+        return pace_yaml_fail(
+            r->yaml, kind ? kind : map,
+            "expected kind: nvlink, xgmi, pcie, infiniband, roce, efa, tcp, aries or ici, found \"%.40s\"",
+            kind ? pace_yaml_text(kind) : "nothing");
     for (size_t i = 0; i < PACE_COUNT(link_figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(map, link_figures[i].key);
         if (!node) return pace_yaml_fail(r->yaml, map, "expected a figure \"%s\" of the link", link_figures[i].key);

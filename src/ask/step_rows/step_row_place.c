@@ -222,7 +222,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     machine = *known;
     snprintf(machine.device, sizeof machine.device, "%s", device->name);
     machine.host_memory_bytes = host_of(r, row); /* of a row that names a device the host may be any */
-    if (devices >= 1) pace_machine_set_devices(&machine, (int)devices);
+    if (devices >= 1 && machine.inside.kind != PACE_LINK_ICI) pace_machine_set_devices(&machine, (int)devices);
     if (pace_step_number(&gbit, r, row, PACE_STEP_NODE_GBIT) && gbit > 0 && machine.nics > 0)
         machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
     machine.nodes = (int)ceil(ranks / machine.devices) + (machine.nics > 0);
