@@ -132,6 +132,8 @@ typedef struct {
     bool selects_products; /* nor this: selective recomputation keeps every second product and attention alone */
     bool keeps_fp8;        /* nor this: products in FP8 keep their inputs so */
     bool routes_inside;    /* nor this: experts weigh tokens before their last product, whose output is not kept */
+    bool wide_adapters;    /* nor this: adapters compute in single precision, on copies of their inputs */
+    bool wide_softmax;     /* nor this: attention as products takes its softmax in single precision */
     bool sums_in_convolutions; /* nor this: convolutions sum what batch norms behind them need of their outputs */
     bool fuses_norms;          /* nor this: a norm is one kernel, written by hand */
     bool parts_loss;           /* nor this: a cross entropy is kernels of single operations, in single precision */

@@ -60,7 +60,8 @@ double pace_kept_attention(const pace_model *model, const pace_layer *layer, con
     if (!pace_model_forms_scores(model, config)) return rows * 4; /* a scale per row */
     double keys = tokens_of(model, &pace_layer_input(model, layer, layer->input_count - 1)->shape, config);
     double scores = rows * (window > 0 ? window : keys);
-    bool cast = pace_config_is_amp(config), dropped = layer->option[PACE_OPTION_DROPOUT] > 0;
+    bool cast = pace_config_is_amp(config) || (config->wide_softmax && element_bytes < 4);
+    bool dropped = layer->option[PACE_OPTION_DROPOUT] > 0;
     double softmax = cast ? 4 : element_bytes,
            given = cast || dropped ? element_bytes : 0; /* to the product behind it */
     return scores * (softmax + given + dropped);        /* and dropout's mask */
@@ -175,11 +176,25 @@ static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uin
     return layer->rule->keeps & PACE_KEEPS_INPUT;
 }
 
-/* Which outputs are kept, in their own precision and in 8 bits, and how many copies of them that autocast made. */
+/* Which outputs are kept, in their own precision and in 8 bits, and how many copies of them in half precision. */
 typedef struct {
     bool *kept, *in_fp8;
     unsigned *cast;
 } kept_flags;
+
+/* The first product of an adapter, which alone is trained. */
+static bool is_adapter(const pace_layer *layer, const pace_config *config) {
+    return config->lora > 0 && layer->kind == PACE_LAYER_LINEAR && !layer->frozen &&
+           layer->shape.channels == config->lora;
+}
+
+/* PEFT's adapters are in single precision beside weights in half (its autocast_adapter_dtype), and each casts its input
+ * for itself (its tuners_utils.py, _cast_input_dtype), which autocast casts back. */
+static unsigned adapter_copies(const pace_layer *layer, const pace_config *config) {
+    if (!config->wide_adapters || !is_adapter(layer, config)) return 0;
+    if (pace_config_is_amp(config)) return 1;
+    return pace_config_parameter_bytes(config) == 2 ? 2 : 0;
+}
 
 /* Autocast hands what computes in half precision a copy of what is wider, and keeps that: weights' copies are shared
  * (torch.autocast's cache), others each product makes for itself where no compiler sees that they are alike. */
@@ -187,7 +202,9 @@ static void keep_input(kept_flags *flags, const pace_layer *layer, const pace_co
                        const int *bytes) {
     bool again = config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0;
     bool cast = pace_config_is_amp(config) && layer->rule->autocast == PACE_AUTOCAST_HALF && bytes[from] > 2;
-    if (!cast || again || selects(layer, config)) flags->kept[from] = true;
+    unsigned copies = adapter_copies(layer, config);
+    if (copies > 0 && !again && !selects(layer, config)) flags->cast[from] += copies;
+    else if (!cast || again || selects(layer, config)) flags->kept[from] = true;
     else if (config->execution == PACE_EAGER || flags->cast[from] == 0) flags->cast[from]++;
 }
 

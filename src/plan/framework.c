@@ -96,6 +96,9 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"bf16_gradient_bytes", &out->bf16_gradient_bytes, 1, 8},
                                    {"buffer_bytes", &out->buffer_bytes, 1, 1e11},
                                    {"formed_state_bytes", &out->formed_state_bytes, 1, 64},
+                                   {"updates_lists", &out->updates_lists, 1, 1},
+                                   {"adapter_bytes", &out->adapter_bytes, 1, 8},
+                                   {"wide_softmax", &out->wide_softmax, 1, 1},
                                    {"workspaces", &out->workspaces, 1, 16},
                                    {"loss_kept_bytes", &out->loss_kept_bytes, 1, 64},
                                    {"loss_formed_bytes", &out->loss_formed_bytes, 1, 64},
@@ -295,6 +298,8 @@ void pace_framework_defaults(pace_config *config, const pace_framework *framewor
     config->selects_products = framework->selects_products > 0;
     config->keeps_fp8 = framework->keeps_fp8 > 0;
     config->routes_inside = framework->routes_inside > 0;
+    config->wide_adapters = framework->adapter_bytes > 2;
+    config->wide_softmax = framework->wide_softmax > 0;
     config->fuses_norms = framework->fuses_norms > 0;
     config->parts_loss = framework->parts_loss > 0;
     config->sums_beside = framework->sums_beside > 0;

@@ -34,6 +34,9 @@ typedef struct {
         bf16_gradient_bytes; /* of gradients in bf16, beside those of one micro-batch; 0 = as of other half precision */
     double buffer_bytes;     /* held whatever the model is */
     double formed_state_bytes; /* of state_bytes: formed when the optimizer runs, where activations were */
+    double updates_lists;      /* whether its optimizer forms the roots of all second moments at once */
+    double adapter_bytes;      /* of a parameter of an adapter; 0 = as wide as others */
+    double wide_softmax;       /* whether attention as products takes its softmax in single precision */
     double workspaces;         /* of libraries of products, workspace_bytes each */
     double loss_kept_bytes,
         loss_formed_bytes;      /* per score, beside the scores: until backward; in the loss's backward */

@@ -74,7 +74,7 @@ static pace_status take_turns(writer *w, const pace_graph *graph, const pace_tur
 
 static double states_of(const pace_step_plan *plan, uint32_t stage) {
     pace_step_memory memory = pace_step_stage_memory(plan, stage);
-    return memory.all_bytes - memory.activation_bytes;
+    return memory.fixed_bytes;
 }
 
 /* The turns of a stage that was walked with so many rounds fewer. */

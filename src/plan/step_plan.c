@@ -1,4 +1,5 @@
-/* What a configuration fixes about a step: stages, exchanges of gradients and parameters, memory. */
+/* What a configuration fixes about a step: stages, exchanges of gradients and parameters, memory. Long because memory
+ * counts the shares and widths that are exchanged. */
 #include "plan/step_plan.h"
 
 #include "cost/formula.h"
@@ -385,11 +386,100 @@ static double gathered_bytes(const pace_step_plan *plan) {
                     : 0;
 }
 
+/* Of a stage that holds the whole model: its parts go backward one behind the other, so that what the loss forms is
+ * gone before a layer forms anything anew, and most activations are there before most gradients. */
+static void add_moments(pace_stage_holds *holds, const pace_step_plan *plan) {
+    bool copies = pace_step_copies_activations(plan);
+    double tail = 0, loss = 0, again = 0, layers = plan->slots->layers, on_device = copies ? 1 : layers;
+    double of_loss = compiles_loss(plan) ? plan->framework->compiled_loss_bytes : plan->framework->loss_formed_bytes;
+    pace_share layer = pace_layer_share(plan->slots), end = pace_place_share(plan->slots, PACE_PART_TAIL);
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_slot_part *part = &plan->slots->parts[i];
+        bool behind = part->part.place == PACE_PART_TAIL;
+        double formed = fmax(part->whole_bytes - part->kept_bytes, of_loss * part->scores);
+        if (behind) tail += part_kept_bytes(plan, part);
+        if (behind) loss = fmax(loss, formed);
+        else again = fmax(again, formed);
+    }
+    double kept = pace_step_kept_bytes(plan, 0, 0), layer_kept = layer_kept_bytes(plan);
+    double comes = copies ? layer_kept : 0; /* one comes or goes beside that at work */
+    holds->begin_bytes = kept + loss + comes;
+    holds->behind_bytes = kept - tail + again + comes;
+    holds->last_bytes = kept - tail - (on_device - 1) * layer_kept + again + comes;
+    holds->behind_trained = end.trained + end.trained_expert;
+    holds->last_trained = holds->behind_trained + (layers - 1) * (layer.trained + layer.trained_expert);
+}
+
+/* Layers one by one: a model that repeats nothing counts as one layer, whose first activations outlive most of its
+ * gradients. */
+static bool has_moments(const pace_step_plan *plan) {
+    return plan->config.pp == 1 && plan->config.vpp == 1 && plan->slots->layers > 1 &&
+           pace_config_trains(&plan->config);
+}
+
 static pace_stage_holds holds_of(const pace_step_plan *plan, double stage) {
-    pace_stage_holds holds = {pace_stage_share(plan, stage, PACE_WHOLE_STAGE), stage_activations(plan, stage), 0};
+    pace_stage_holds holds = {.held = pace_stage_share(plan, stage, PACE_WHOLE_STAGE),
+                              .activation_bytes = stage_activations(plan, stage)};
     double moved = fmax(0, pace_step_layers_of(plan, stage) - plan->config.vpp); /* of a chunk the last layer stays */
     if (pace_step_copies_activations(plan)) holds.moved_bytes = moved * in_flight(plan, stage) * layer_kept_bytes(plan);
+    if (has_moments(plan)) add_moments(&holds, plan);
     return holds;
+}
+
+/* Whether gradients of a step before, or of a micro-batch before, are there when backward begins; frameworks of their
+ * own keep buffers for them. */
+static bool keeps_gradients(const pace_step_plan *plan) {
+    bool again = plan->micro_batches > 1 || plan->config.keep_gradients > 0;
+    return again || !pace_framework_is_lowered(plan->framework);
+}
+
+/* DistributedDataParallel's buckets, which gradients are no views of unless told (gradient_as_bucket_view); with ZeRO 1
+ * only the optimizer is another one. */
+static double bucket_bytes(const pace_step_plan *plan) {
+    const pace_config *config = &plan->config;
+    bool fills = pace_framework_is_lowered(plan->framework) && config->gradients == PACE_GRADIENTS_BUCKETS;
+    return fills && config->zero_stage < 2 && pace_config_shares_gradients(config) ? gradient_bytes(plan) : 0;
+}
+
+/* Per parameter, when the optimizer runs. PyTorch's Adam by lists of tensors: the roots of all second moments. */
+static double update_formed_bytes(const pace_step_plan *plan, bool half) {
+    const pace_config *config = &plan->config;
+    bool adam = config->optimizer == PACE_ADAM || config->optimizer == PACE_ADAMW;
+    bool lists = plan->framework->updates_lists > 0 && config->update == PACE_UPDATE_FOREACH && adam;
+    if (lists) return pace_config_parameter_bytes(config);
+    return half ? plan->framework->formed_state_bytes : 0;
+}
+
+/* Autocast's half copies of the weights of products: it keeps each until backward has used it (torch.autocast's cache).
+ * FSDP gathers halves instead, a compiler casts again, and so does recomputation. */
+static double weight_copy_bytes(const pace_step_plan *plan) {
+    const pace_config *config = &plan->config;
+    bool copies = pace_config_is_amp(config) && config->execution != PACE_COMPILED && config->zero_stage < 3;
+    return copies && config->recompute == PACE_RECOMPUTE_NONE ? 2 : 0;
+}
+
+/* Gradients and activations that are there at once. */
+typedef struct {
+    double gradient_bytes, activation_bytes;
+} moment;
+
+static moment fuller(moment a, moment b) {
+    return a.gradient_bytes + a.activation_bytes < b.gradient_bytes + b.activation_bytes ? b : a;
+}
+
+/* The fullest moment of backward and of the update behind it. `all`: bytes of all gradients of the rank; of one, so
+ * divided, `each`; `formed`: by the update. */
+static moment fullest_moment(const pace_step_plan *plan, const pace_stage_holds *holds, double all, double each,
+                             double formed) {
+    double kept = keeps_gradients(plan) ? all : 0, copy = weight_copy_bytes(plan);
+    pace_share layer = pace_layer_share(plan->slots), end = pace_place_share(plan->slots, PACE_PART_TAIL);
+    double of_layer = copy * (layer.dense + layer.expert), of_layers = plan->slots->layers * of_layer;
+    moment update = {all, formed}, whole = {all, holds->activation_bytes};
+    if (!(holds->begin_bytes > 0)) return fuller(whole, update);
+    moment begin = {kept, holds->begin_bytes + of_layers + copy * (end.dense + end.expert)};
+    moment behind = {fmax(kept, each * holds->behind_trained), holds->behind_bytes + of_layers};
+    moment last = {fmax(kept, each * holds->last_trained), holds->last_bytes + of_layer};
+    return fuller(fuller(begin, behind), fuller(last, update));
 }
 
 static pace_step_memory memory_of(const pace_step_plan *plan, const pace_stage_holds *holds) {
@@ -406,18 +496,26 @@ static pace_step_memory memory_of(const pace_step_plan *plan, const pace_stage_h
            beside = half ? weight : 2 * weight; /* by one micro-batch; on hosts */
     double later = half ? plan->framework->formed_state_bytes : 0;
     double state = half ? plan->framework->state_bytes - later : 8; /* without a master copy: the parameters are it */
+    double wider = half && config->lora > 0 ? fmax(0, plan->framework->adapter_bytes - weight) : 0;
     pace_step_memory memory = {.weight_bytes = weight * (parameters[3] + tables(plan->slots, config->ep)),
                                .activation_bytes = holds->activation_bytes};
     bool on_host = config->offload == PACE_OFFLOAD_OPTIMIZER;
     if (trains) {
-        memory.gradient_bytes = (gradient_bytes(plan) + formed) * parameters[2] + gathered_bytes(plan);
-        if (!on_host) memory.optimizer_bytes = state * plan->slots->states * parameters[1];
-        if (!on_host) memory.activation_bytes = fmax(memory.activation_bytes, later * parameters[1]);
+        double each = gradient_bytes(plan) + formed + wider;
+        double all = each * parameters[2], beside_all = bucket_bytes(plan) * parameters[2] + gathered_bytes(plan);
+        double updated = on_host ? 0 : update_formed_bytes(plan, half) * parameters[1];
+        moment fullest = fullest_moment(plan, holds, all, each / sharded_over(config, 2), updated);
+        memory.weight_bytes += wider * parameters[2];
+        memory.gradient_bytes = fullest.gradient_bytes + beside_all;
+        memory.activation_bytes = fullest.activation_bytes;
+        if (!on_host) memory.optimizer_bytes = (state + 2 * wider) * plan->slots->states * parameters[1];
+        memory.fixed_bytes = all + beside_all;
         /* gradients and states; where no master copy is among these, parameters too (Ren et al. 2021, section 4.1) */
         if (on_host) memory.host_bytes = ((state + later) * plan->slots->states + beside) * parameters[1];
     }
     if (pace_step_copies_activations(plan)) memory.host_bytes = holds->moved_bytes;
     memory.library_bytes = plan->library_bytes;
+    memory.fixed_bytes += memory.weight_bytes + memory.optimizer_bytes + memory.library_bytes;
     memory.all_bytes = memory.weight_bytes + memory.gradient_bytes + memory.optimizer_bytes + memory.activation_bytes;
     memory.all_bytes += memory.library_bytes;
     return memory;

@@ -10,8 +10,9 @@
 
 /* What a rank holds at most. */
 typedef struct {
-    double all_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes, library_bytes;
-    double host_bytes; /* in the memory of its host, beside all_bytes */
+    double all_bytes, weight_bytes, gradient_bytes, optimizer_bytes, activation_bytes, library_bytes; /* when fullest */
+    double fixed_bytes; /* whatever the batch: parameters, all gradients, states, libraries */
+    double host_bytes;  /* in the memory of its host, beside all_bytes */
 } pace_step_memory;
 
 /* Of a block whose parameters ranks divide, with the last stage's copy of a tied table: they are gathered; as many as
@@ -33,6 +34,10 @@ typedef struct {
 typedef struct {
     pace_share held;
     double activation_bytes, moved_bytes; /* on the device, on the host */
+    /* A stage alone: what backward holds besides gradients when it begins, behind the model's end, and in its last
+     * layer; parameters whose gradients are there behind the model's end, and in the last layer. 0 = not told apart. */
+    double begin_bytes, behind_bytes, last_bytes;
+    double behind_trained, last_trained;
 } pace_stage_holds;
 
 enum { PACE_UNLIKE_STAGES = 3 };

@@ -175,7 +175,7 @@ def test_no_network():
 
 def test_too_long():
     """What fits, but has too many launches to be walked, is not said to fit nowhere; what is walked with fewer micro-batches is timed."""
-    code, answer, err = plan("llama3-8b", "--on", "h200-141-sxm", "--set", "execution=graph", "--top", "1")
+    code, answer, err = plan("llama3-8b", "--on", "h200-141-sxm", "--set", "execution=graph", "--set", "update=fused", "--top", "1")
     text = " ".join(answer["summary"])
     expect(code == 1 and "make it fit" not in text and "could be timed" in text, answer["summary"], err)
     code, answer, err = plan("llama3-8b", "--on", "h100-sxm", "--top", "1")  # 512 micro-batches that are alike

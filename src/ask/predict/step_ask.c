@@ -56,6 +56,8 @@ static void fill(pace_config *config, const pace_config *usual) {
     config->selects_products = usual->selects_products;
     config->keeps_fp8 = usual->keeps_fp8;
     config->routes_inside = usual->routes_inside;
+    config->wide_adapters = usual->wide_adapters;
+    config->wide_softmax = usual->wide_softmax;
     config->fuses_norms = usual->fuses_norms;
     config->parts_loss = usual->parts_loss;
     config->sums_beside = usual->sums_beside;

@@ -228,7 +228,7 @@ static pace_status whole_bytes(double *out, const pace_memory_asked *memory) {
     config->schedule = PACE_SCHEDULE_1F1B;
     one.exchange = NULL;
     PACE_TRY(pace_step_weigh(&solution, memory->pricer, &one));
-    *out = solution.plan.memory.all_bytes - solution.plan.memory.activation_bytes;
+    *out = solution.plan.memory.fixed_bytes;
     return PACE_OK;
 }
 
@@ -246,7 +246,7 @@ static pace_status say_whole(char *out, size_t size, const pace_memory_asked *me
 
 pace_status pace_step_advise(char *out, size_t size, const pace_memory_asked *memory, const pace_step_plan *plan) {
     char remedy[PACE_REMEDY_TEXT];
-    double fixed = plan->memory.all_bytes - plan->memory.activation_bytes;
+    double fixed = plan->memory.fixed_bytes;
     const char *host = pace_step_tightest(plan, 0).of_host ? PACE_HOST_MEMORY_HINT : "";
     PACE_TRY(pace_step_remedy(remedy, memory));
     if (*remedy) pace_snprintf(out, size, "It would fit with %s%s%s.", remedy, *host ? "; " : "", host);
