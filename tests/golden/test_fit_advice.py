@@ -84,7 +84,7 @@ def test_workers():
 
 def test_what_if_precision():
     """Products in single precision keep single-precision inputs: the need is that of the step whose precision is fp32."""
-    step = ["gpt2_xl", "--on", "rtx-4090", "--set", "micro_batch=2", "--set", "seq=1024", "--set", "recompute=none"]
+    step = ["gpt2_xl", "--on", "rtx-4090", "--set", "micro_batch=3", "--set", "seq=1024", "--set", "recompute=none"]
     need = re.search(r"needs (\S+ GB)", answer(*step, "--set", "precision=fp32")["does_not_fit"])[1]
     half = [*step, "--set", "precision=bf16"]
     expect(f'with "precision fp32" a rank needs about {need}' in answer(*half, "--precision", "fp32")["does_not_fit"], need)

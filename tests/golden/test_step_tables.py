@@ -341,8 +341,7 @@ def test_inference():
 
 def test_optimizers_in_others_words():
     """transformers' names (OptimizerNames). States in 8 bits (Dettmers et al. 2022) take a byte and a 64th of one, where Adam beside bf16 keeps 2, each twice;
-    Adafactor (Shazeer and Stern 2018) keeps next to nothing, Lion (Chen et al. 2023) one state. By lists of tensors Adam's peak is higher by about the
-    parameters' bytes (torch.optim's reference, foreach)."""
+    Adafactor (Shazeer and Stern 2018) keeps next to nothing, Lion (Chen et al. 2023) one state; by lists Adam's peak is a parameter's bytes higher (torch.optim)."""
     head, row = "device,model,framework,precision,micro_batch,seq,keep_gradients,update,optimizer", "h200-141-sxm,llama3.1-8b,PyTorch,bf16,1,128,1,fused,"
     held = {name: float(one(head, row + name)["memory_bytes"]) for name in ("adamw", "paged_adamw_8bit", "adafactor", "lion_32bit", "adamw_torch_fused", "AdamW 8-bit")}
     for name, states in (("paged_adamw_8bit", 2 * (1 + 4 / 256)), ("AdamW 8-bit", 2 * (1 + 4 / 256)), ("adafactor", 0), ("lion_32bit", 2), ("adamw_torch_fused", 4)):
@@ -594,8 +593,7 @@ def test_slices_of_tpus():
 def main():
     for name, test in list(globals().items()):
         if name.startswith("test_"):
-            test()
-            print(name, "ok")
+            print(name, test() or "ok")
 
 
 if __name__ == "__main__":
