@@ -60,10 +60,16 @@ void pace_slot_cache_free(pace_slot_cache *cache) {
     pace_free(cache);
 }
 
+/* Which groups exchange gradients, as lowering asks, and whether micro-batches before the last leave some. */
+static double who_shares(const pace_config *config) {
+    bool experts = pace_config_group_size(config, PACE_GROUP_EXPERT_DATA) > 1, copies = pace_config_copies(config) > 1;
+    bool again = pace_config_micro_batches(config) > 1;
+    return pace_config_shares_gradients(config) + 2 * again + 4 * experts + 8 * copies;
+}
+
 /* `rests`: of all; else of parts, which are the same whatever replicas share. */
 static slot_key key_of(const pace_model *model, const pace_config *config, const pace_step_place *place, bool rests) {
     enum { OF_PARTS = -1 };
-    bool shares = pace_config_shares_gradients(config);
     slot_key key;
     memset(&key, 0, sizeof key); /* padding too: keys are compared and hashed as bytes */
     key.model = model;
@@ -77,7 +83,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->ep,
                         config->frozen,
                         config->sequence_parallel,
-                        rests ? shares + 2 * (pace_config_micro_batches(config) > 1) : OF_PARTS,
+                        rests ? who_shares(config) : OF_PARTS,
                         rests ? config->zero_stage : OF_PARTS,
                         config->pp > 1 && pace_schedule_splits(config->schedule),
                         config->execution != PACE_EAGER && config->zero_stage >= 3,
