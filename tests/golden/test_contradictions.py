@@ -182,6 +182,17 @@ def test_words_of_devices():
     expect(["no effect within one node: inter_node_gbit_per_s 200" in status for status in said] == [False] * 3 + [True, False], said)
 
 
+def test_nodes_on_a_bus():
+    """Of a board that no machine of the catalogue holds the answer names what it assumed of nodes, and nothing that the row says itself."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write("model,device,n_gpu,micro_batch,gpus_per_node,inter_node_gbit_per_s\n" + "".join(f"resnet50,GTX 1080 Ti,{row}\n" for row in (
+            "2,32,2,", "4,32,2,1", "16,32,,", "16,32,4,")))
+        file.flush()
+        said = [row["status"] for row in csv.DictReader(run("predict", "--rows", file.name, "-f", "csv", "-q")[1].splitlines())]
+    expect(["200 Gb/s between" in status for status in said] == [False, False, True, True], said)
+    expect(["nodes of 8" in status for status in said] == [False, False, True, False], said)
+
+
 def test_on_of_step_rows():
     """Rows about steps that name no device run on that of --on, with its figures, as `predict MODEL --on` does; words that it does not have are refused."""
     with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:

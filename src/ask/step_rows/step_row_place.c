@@ -177,6 +177,15 @@ static bool by_bus(pace_machine *out, pace_catalog *catalog, const pace_device *
     return pace_machine_parse(out, catalog, text) == PACE_OK;
 }
 
+/* Names what of such nodes the row does not say itself, as far as its step depends on it. */
+static void note_bus(pace_step_machine *out, double devices_said, bool gbit_said, double ranks) {
+    bool between = ranks > (devices_said >= 1 ? devices_said : 8) && !gbit_said;
+    size_t room = sizeof out->assumed;
+    int length = devices_said >= 1 ? snprintf(out->assumed, room, "assumed nodes on PCIe")
+                                   : snprintf(out->assumed, room, "assumed nodes of 8 on PCIe");
+    if (between) snprintf(out->assumed + length, room - (size_t)length, ", 200 Gb/s between");
+}
+
 /* Devices of a node, as the row says: itself, or by how many nodes it takes; 0 = it does not. */
 static double devices_of_node(const pace_step_reader *r, size_t row, double ranks) {
     double devices, nodes;
@@ -200,6 +209,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     bool silent = !own_device(r, row);
     const pace_machine *known = *word ? machine_named(r->things, word) : machine_of(r->things, device);
     double devices = devices_of_node(r, row, ranks), gbit = 0;
+    bool gbit_said = pace_step_number(&gbit, r, row, PACE_STEP_NODE_GBIT) && gbit > 0;
     if (known && devices > 1 && known->devices < 2) known = NULL; /* it does not say what joins several of a node */
     if (silent && on && pace_machine_asked(&machine, r->things->devices.documents, on) == PACE_OK) known = &machine;
     if (known == &machine && machine.nodes > 1 && ranks > (double)machine.devices * machine.nodes)
@@ -211,7 +221,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     }
     if (!known && by_bus(&machine, r->things->devices.documents, device)) {
         known = &machine;
-        snprintf(out->assumed, sizeof out->assumed, "assumed nodes of 8 on PCIe, 200 Gb/s between");
+        note_bus(out, devices, gbit_said, ranks);
         out->guessed = true;
     }
     if (!known) {
@@ -223,7 +233,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     snprintf(machine.device, sizeof machine.device, "%s", device->name);
     machine.host_memory_bytes = host_of(r, row); /* of a row that names a device the host may be any */
     if (devices >= 1 && machine.inside.kind != PACE_LINK_ICI) pace_machine_set_devices(&machine, (int)devices);
-    if (pace_step_number(&gbit, r, row, PACE_STEP_NODE_GBIT) && gbit > 0 && machine.nics > 0)
+    if (gbit_said && machine.nics > 0)
         machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
     machine.nodes = (int)ceil(ranks / machine.devices) + (machine.nics > 0);
     if (machine.nics == 0 && ranks > machine.devices)
