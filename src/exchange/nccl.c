@@ -262,6 +262,13 @@ static double slowness(const preparation *p, int a, double inside_rate, double n
     return reached > 0 && isfinite(reached) ? pace_most(1, bus / reached) : 1;
 }
 
+/* Multiprocessors copy a rank's own part, while a step waits for links: over slow ones the copy takes little of it. */
+static double own_part(const preparation *p) {
+    const pace_nccl_reached *reached = &p->nccl->reached;
+    double copied = reached->own_copy * p->machine->cycles_per_s;
+    return copied > 0 ? pace_least(reached->own_part, p->link / copied) : reached->own_part;
+}
+
 static preparation begin(pace_nccl_curves *out, const pace_nccl *nccl, const pace_machine *machine, int ranks_per_node,
                          double inside_rate, double node_rate) {
     preparation p = {.nccl = nccl, .machine = machine, .out = out, .per_node = ranks_per_node};
@@ -279,6 +286,7 @@ void pace_nccl_prepare(pace_nccl_curves *out, const pace_nccl *nccl, const pace_
     out->channels = p.channels;
     for (int a = 0; a < PACE_NCCL_ALGORITHMS; a++) out->slowness[a] = slowness(&p, a, inside_rate, node_rate);
     out->launch_s = machine->launch_s;
+    out->own_part = own_part(&p);
     out->over_pcie = machine->inside.kind == PACE_LINK_PCIE;
     out->over_xgmi = machine->inside.kind == PACE_LINK_XGMI;
     out->plateau =

@@ -67,7 +67,7 @@ typedef struct {
 typedef struct {
     double launch, hop; /* times the machine's launch_s; times every latency */
     double wait[PACE_REACHED_KINDS], least[PACE_REACHED_KINDS], fill[PACE_REACHED_KINDS], bytes[PACE_REACHED_KINDS];
-    double own_part, full_channels_bytes;
+    double own_part, own_copy, full_channels_bytes;
     double foreign; /* spread of what is reached on devices of which none was fitted */
     pace_nccl_host host[PACE_STACKS];
 } pace_nccl_reached;
@@ -114,6 +114,7 @@ typedef struct {
     bool over_pcie;                        /* devices of a node are joined by PCIe */
     bool over_xgmi;                        /* by AMD's bricks */
     double launch_s;                       /* of the machine */
+    double own_part;                       /* what a rank's own copy costs, against one step */
     double slowness[PACE_NCCL_ALGORITHMS]; /* how much slower than believed the links carry bytes, at least 1;
                                               * of trees of two devices at least 0.5 */
     double latency_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];

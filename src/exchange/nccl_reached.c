@@ -21,12 +21,12 @@ static pace_nccl_reached_kind kind_of(const pace_nccl_curves *c, int algorithm, 
                                          : PACE_REACHED_SIMPLE;
 }
 
-/* A rank copies its own part from buffer to buffer with the same threads: one part more than there are steps, and
- * cheaper than a step, for nothing is waited for. Networks are so slow that it does not count. */
-static double with_own_part(const pace_nccl_curves *c, pace_nccl_reached_kind kind, double share) {
+/* A rank copies its own part from buffer to buffer with the same threads: one part more than there are steps. Networks
+ * are so slow that it does not count. */
+static double with_own_part(const pace_nccl_curves *c, pace_nccl_reached_kind kind) {
     if (kind == PACE_REACHED_SWITCH || kind >= PACE_REACHED_DIRECT || c->ranks < 2) return 1;
     int passes = pace_collective_rows[c->collective].passes;
-    return passes ? 1 + share / ((double)passes * (c->ranks - 1)) : 1;
+    return passes ? 1 + c->own_part / ((double)passes * (c->ranks - 1)) : 1;
 }
 
 /* One thread starts device after device: each takes a call, a start of every send, and of more channels for more
@@ -56,8 +56,7 @@ double pace_nccl_reached_time(double *waiting_share, const pace_nccl *nccl, cons
     int base = protocol == PACE_NCCL_SIMPLE ? PACE_NCCL_SIMPLE : PACE_NCCL_LL;
     double hops_s = latency_s - nccl->base_s[PACE_NCCL_RING][base] + c->late_s[algorithm][protocol];
     double wait = reached->hop * pace_most(hops_s, 1e-7);
-    double moving = (believed - latency_s) * reached->bytes[kind] * c->slowness[algorithm] *
-                    with_own_part(c, kind, reached->own_part);
+    double moving = (believed - latency_s) * reached->bytes[kind] * c->slowness[algorithm] * with_own_part(c, kind);
     moving = pace_most(moving, pace_nccl_channels_s(&c->message, bytes));
     double hops = reached->hop * pace_most(hops_s - c->late_s[algorithm][protocol], 1e-7);
     double filled = sqrt(pace_most(moving, 0) / hops);

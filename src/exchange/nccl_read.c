@@ -176,6 +176,7 @@ static pace_status read_reached(pace_nccl_reached *out, const pace_yaml *yaml, i
     PACE_TRY(pace_yaml_number(&out->hop, yaml, pace_yaml_get(entry, "hop")));
     PACE_TRY(pace_yaml_number(&out->foreign, yaml, pace_yaml_get(entry, "spread")));
     PACE_TRY(pace_yaml_number(&out->own_part, yaml, pace_yaml_get(root, "own_part")));
+    PACE_TRY(pace_yaml_number(&out->own_copy, yaml, pace_yaml_get(root, "own_copy")));
     PACE_TRY(pace_yaml_number(&out->full_channels_bytes, yaml, pace_yaml_get(root, "full_channels_bytes")));
     for (size_t i = 0; i < PACE_COUNT(lists); i++)
         for (int k = 0; k < PACE_REACHED_KINDS; k++) {

@@ -149,6 +149,10 @@ double pace_device_unit_rate(const pace_device *device, pace_precision precision
     return units > rate ? units : rate;
 }
 
+double pace_device_cycles(const pace_device *device) {
+    return device->sm_count * (device->boost_hz > 0 ? device->boost_hz : device->base_hz);
+}
+
 double pace_device_host_rate(const pace_device *device, const pace_doubts *doubts) {
     return device->pcie_bytes_per_s > 0 ? device->pcie_bytes_per_s : doubts->figure[PACE_DOUBT_HOST_LINK];
 }

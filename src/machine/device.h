@@ -84,6 +84,9 @@ const pace_device *pace_device_find(const pace_device_catalog *catalog, const ch
 /** Bytes/s between a device and its host: the raw rate of its bus, or the rate that doubts assume. */
 double pace_device_host_rate(const pace_device *device, const pace_doubts *doubts);
 
+/** Cycles a second of all its multiprocessors together, at their boost clock, else at the base; 0 = unknown. */
+double pace_device_cycles(const pace_device *device);
+
 /** The key of a precision in the catalogue ("bf16"). */
 const char *pace_precision_key(pace_precision precision);
 

@@ -67,12 +67,13 @@ typedef struct {
 } pace_host_tree;
 
 typedef struct pace_machine {
-    char name[64];    /* "dgx-h100*2" */
-    char asked[528];  /* what says it again: "a100*4 nvlink=300GB/s", "FILE.yaml*2" (pace_machine_parse()) */
-    char called[64];  /* by which name of tables and logs it was asked for; "" = by its own */
-    char device[640]; /* name in catalog/devices.yaml; "FILE.yaml:NAME" where the machine's own file describes it */
-    bool joined;      /* devices and how they are joined were said, so that nodes= says how many nodes */
-    int devices;      /* of a node */
+    char name[64];       /* "dgx-h100*2" */
+    char asked[528];     /* what says it again: "a100*4 nvlink=300GB/s", "FILE.yaml*2" (pace_machine_parse()) */
+    char called[64];     /* by which name of tables and logs it was asked for; "" = by its own */
+    char device[640];    /* name in catalog/devices.yaml; "FILE.yaml:NAME" where the machine's own file describes it */
+    bool joined;         /* devices and how they are joined were said, so that nodes= says how many nodes */
+    double cycles_per_s; /* of all multiprocessors of a device together; 0 = unknown */
+    int devices;         /* of a node */
     int nodes;
     int nics;                  /* of a node; 0 = nothing joins nodes */
     int generation;            /* NVIDIA's compute capability times ten (70 = V100); 0 = another vendor */

@@ -277,6 +277,7 @@ static pace_status find_device(parser *p, const char *name) {
             pace_snprintf(p->machine->device, sizeof p->machine->device, "%.*s:%s", (int)path, name, device->name);
         else pace_snprintf(p->machine->device, sizeof p->machine->device, "%s", device->name);
         p->machine->generation = device->generation;
+        p->machine->cycles_per_s = pace_device_cycles(device);
     }
     pace_device_catalog_free(&devices);
     if (status != PACE_OK) return status;
@@ -348,6 +349,7 @@ static pace_status take_own_device(pace_machine *m, const pace_yaml *yaml, const
     for (size_t i = 0; i < own.count; i++) {
         if (pace_strcasecmp(own.devices[i].name, name) != 0) continue;
         m->generation = own.devices[i].generation;
+        m->cycles_per_s = pace_device_cycles(&own.devices[i]);
         pace_snprintf(m->device, sizeof m->device, "%s:%s", path, own.devices[i].name);
     }
     pace_device_catalog_free(&own);

@@ -203,7 +203,7 @@ static pace_status find_device(pace_machine *out, pace_catalog *catalog, const p
     bool plain = *out->device && !own && !strpbrk(out->device, "/.=");
     pace_status status = plain ? pace_device_named(&device, &devices, out->device, 0) : PACE_OK;
     if (!own && !plain) device = pace_device_find(&devices, out->device, 0);
-    if (device) generation = device->generation;
+    if (device) generation = device->generation, out->cycles_per_s = pace_device_cycles(device);
     pace_device_catalog_free(&devices);
     if (status != PACE_OK) return pace_fail_in(status, pace_yaml_place(yaml, pace_yaml_get(entry, "device")));
     if (plain && !device)

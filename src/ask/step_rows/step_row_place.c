@@ -231,10 +231,10 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     }
     machine = *known;
     snprintf(machine.device, sizeof machine.device, "%s", device->name);
+    machine.cycles_per_s = pace_device_cycles(device);
     machine.host_memory_bytes = host_of(r, row); /* of a row that names a device the host may be any */
     if (devices >= 1 && machine.inside.kind != PACE_LINK_ICI) pace_machine_set_devices(&machine, (int)devices);
-    if (gbit_said && machine.nics > 0)
-        machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
+    if (gbit_said && machine.nics > 0) machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
     machine.nodes = (int)ceil(ranks / machine.devices) + (machine.nics > 0);
     if (machine.nics == 0 && ranks > machine.devices)
         snprintf(out->failed, sizeof out->failed, "%s: nothing joins its nodes", machine.name);
