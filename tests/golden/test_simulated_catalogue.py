@@ -28,9 +28,9 @@ MEET = "where latency and bytes weigh the same, chunks of several rings meet at 
 KNOWN = {(rack, algorithm): (0.6, 1.3, UNEVEN) for rack in ("gb200-nvl72", "gb300-nvl72")
          for algorithm in ("recursive_doubling", "rabenseifner", "knomial", "bruck")}
 KNOWN |= {("dgx-1-v100", "ring"): (0.95, 1.07, SLOT), ("p3dn", "rabenseifner"): (0.93, 1.05, BRICKS),
-         ("p3dn", "halving"): (0.93, 1.05, BRICKS)}
+         ("p3dn", "halving"): (0.93, 1.05, BRICKS), ("p3", "bruck"): (0.92, 1.05, BRICKS)}
 QUADS = "the closed form takes the slowest of all pairs, between sockets; all of these have bricks"
-KNOWN["dgx-1-v100", "knomial"] = KNOWN["p3dn", "knomial"] = (0.45, 1.05, QUADS)
+KNOWN["dgx-1-v100", "knomial"] = KNOWN["p3", "knomial"] = KNOWN["p3dn", "knomial"] = (0.45, 1.05, QUADS)
 KNOWN["gb200-nvl72", "leaders"] = KNOWN["gb300-nvl72", "leaders"] = (0.35, 1.05, UNEVEN)
 KNOWN["dgx-1-p100", "direct"] = (0.7, 1.05, BRICKS)
 for name, least, most in (("pcie-8xl40s", 0.75, 1.05), ("dgx-2", 0.95, 1.18), ("dgx-a100", 0.95, 1.07), ("hgx-a100-80", 0.95, 1.07), ("p5", 0.94, 1.05),
