@@ -330,6 +330,17 @@ static double missing_spread(double time_s, double spread, double shorter_s) {
     return needed > spread ? sqrt(needed * needed - spread * spread) : 0;
 }
 
+/* Shares of links that the host carries differ: where nobody measured them, bytes take longer or shorter. */
+static double doubt_links(pace_doubts_used *used, const pace_exchange *e, int nodes, double moving_share) {
+    const pace_link *link = nodes > 1 ? &e->machine.between : &e->machine.inside;
+    bool host = link->share_assumed && (link->kind == PACE_LINK_PCIE || link->kind == PACE_LINK_TCP);
+    double share = host ? e->doubts.figure[PACE_DOUBT_SLOW_SHARE] * moving_share : 0;
+    double path = link->staged ? e->doubts.figure[PACE_DOUBT_HOST_PATH] * moving_share : 0;
+    used->added[PACE_DOUBT_SLOW_SHARE] = share;
+    used->added[PACE_DOUBT_HOST_PATH] = path;
+    return hypot(share, path);
+}
+
 static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     const pace_machine *m = &e->machine;
     pace_steady_answer way;
@@ -346,11 +357,14 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
         host = e->nccl.reached.host[e->stack].spread * way.waiting_share;
         spread = hypot(spread, host);
     }
+    pace_doubts_used used = {0};
+    spread = hypot(spread, doubt_links(&used, e, q->nodes, 1 - way.waiting_share));
     double choice = missing_spread(s, spread, way.fastest_s);
     *out = (pace_exchange_answer){.time_s = {s, hypot(spread, choice), PACE_RUNG_FORMULA},
                                   .algorithm = pace_nccl_algorithm_names[way.algorithm],
                                   .protocol = pace_nccl_protocol_names[way.protocol],
-                                  .bottleneck = ""};
+                                  .bottleneck = "",
+                                  .used = used};
     out->used.added[doubt] = own;
     out->used.added[PACE_DOUBT_NCCL_HOST] = host;
     out->used.added[PACE_DOUBT_NCCL_DEVICE] = foreign;

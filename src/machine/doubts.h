@@ -59,6 +59,8 @@ typedef enum {
     X(NETWORK_EFA, "network_efa", SPREAD)                  \
     X(NCCL_HOST, "nccl_host", TABLE)                       \
     X(NCCL_CHOICE, "nccl_choice", TABLE)                   \
+    X(SLOW_SHARE, "slow_share", SPREAD)                    \
+    X(HOST_PATH, "host_path", SPREAD)                      \
     X(CHOICE, "choice", SPREAD)                            \
     X(CHOICE_WAITING, "choice_waiting", SPREAD)            \
     X(ALGORITHM_GAP, "algorithm_gap", TABLE)               \

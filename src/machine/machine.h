@@ -33,6 +33,8 @@ typedef struct {
     double bytes_per_s; /* peak, one direction: of one device inside a node, of one NIC between nodes */
     double efficiency;  /* share of the peak that a large exchange reaches, 0 < e <= 1 */
     double latency_s;   /* of one message from device memory to device memory */
+    bool share_assumed; /* nobody measured that share */
+    bool staged;        /* bytes pass through the host's memory, at a share of the rate that is assumed too */
 } pace_link;
 
 /* How switches join nodes. docs/exchange.md has what each means. */

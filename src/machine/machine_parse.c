@@ -100,6 +100,8 @@ static pace_status set_peer(parser *p, const char *value) {
         return pace_fail(PACE_E_USAGE, "%s: peer= is of devices on PCIe: expected pcie= before it", p->text);
     p->machine->inside.efficiency =
         p->doubts.figure[PACE_DOUBT_LINK_SHARE] * (no ? p->doubts.figure[PACE_DOUBT_STAGED_SHARE] : 1);
+    p->machine->inside.share_assumed = true;
+    p->machine->inside.staged = no;
     return PACE_OK;
 }
 
@@ -184,6 +186,8 @@ static pace_status replace_inside(parser *p, pace_link_kind kind) {
     m->inside.bytes_per_s = 0;
     m->inside.efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
     if (staged) m->inside.efficiency *= p->doubts.figure[PACE_DOUBT_STAGED_SHARE];
+    m->inside.share_assumed = true;
+    m->inside.staged = staged;
     if (!is_given(p, "latency")) m->inside.latency_s = p->doubts.figure[PACE_DOUBT_LATENCY_INSIDE];
     m->switched = kind != PACE_LINK_PCIE;
     m->multicast = false;
@@ -209,7 +213,10 @@ static pace_status set_between(parser *p, const char *value) {
     pace_link *link = &p->machine->between;
     if (p->machine->nics == 0) p->machine->nics = 1;
     if (!link->kind) link->kind = PACE_LINK_INFINIBAND;
-    if (!(link->efficiency > 0)) link->efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
+    if (!(link->efficiency > 0)) {
+        link->efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
+        link->share_assumed = true;
+    }
     if (!(link->latency_s > 0)) link->latency_s = p->doubts.figure[PACE_DOUBT_LATENCY_BETWEEN];
     return set_rate(p, &link->bytes_per_s, value);
 }
@@ -226,6 +233,7 @@ static pace_status set_net_kind(parser *p, const char *value) {
     if (kind == m->between.kind) return PACE_OK;
     m->between.kind = kind;
     m->between.efficiency = p->doubts.figure[PACE_DOUBT_LINK_SHARE];
+    m->between.share_assumed = true;
     m->plain_between = false;
     p->now_efa = kind == PACE_LINK_EFA;
     if (!is_given(p, "net-latency"))
