@@ -378,6 +378,10 @@ int pace_config_parameter_bytes(const pace_config *config) {
     return half || pace_config_is_fp8(config) ? 2 : 4;
 }
 
+int pace_config_gathered_bytes(const pace_config *config) {
+    return pace_config_is_amp(config) ? 2 : pace_config_parameter_bytes(config);
+}
+
 double pace_config_ranks(const pace_config *config) { return config->dp * config->tp * config->pp * config->cp; }
 
 double pace_config_replicas(const pace_config *config, double devices) {
@@ -387,6 +391,10 @@ double pace_config_replicas(const pace_config *config, double devices) {
 
 double pace_config_copies(const pace_config *config) {
     return config->zero_stage > 0 && config->zero_group > 0 ? config->dp * config->cp / config->zero_group : 1;
+}
+
+double pace_config_sharded_over(const pace_config *config, int zero_stage) {
+    return config->zero_stage >= zero_stage ? config->dp * config->cp / pace_config_copies(config) : 1;
 }
 
 pace_group_kind pace_config_shard_group(const pace_config *config, bool expert) {

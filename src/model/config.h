@@ -190,6 +190,8 @@ int64_t pace_config_stride(const pace_config *config, pace_group_kind group);
 pace_group_kind pace_config_shard_group(const pace_config *config, bool expert);
 /** Copies of states that ZeRO leaves: 1 where it divides over all replicas. */
 double pace_config_copies(const pace_config *config);
+/** Ranks that divide among them what this stage of ZeRO divides; 1 where they divide less. */
+double pace_config_sharded_over(const pace_config *config, int zero_stage);
 
 /** Whether several ranks hold replicas of a parameter. */
 static inline bool pace_config_shares_gradients(const pace_config *config) { return config->dp * config->cp > 1; }
@@ -240,4 +242,6 @@ pace_precision pace_config_matrix_precision(const pace_config *config);
 /** That of convolutions; a device without TF32 has them in FP32. */
 pace_precision pace_config_convolution_precision(const pace_config *config);
 int pace_config_parameter_bytes(const pace_config *config);
+/** Of one parameter as replicas give it to each other: a half under autocast. */
+int pace_config_gathered_bytes(const pace_config *config);
 bool pace_config_is_amp(const pace_config *config);

@@ -116,6 +116,18 @@ static inline bool pace_step_copies_activations(const pace_step_plan *plan) {
     return plan->config.offload == PACE_OFFLOAD_ACTIVATIONS;
 }
 
+/** Gradients in bf16 that are added to wider ones. */
+static inline bool pace_step_adds_wider(const pace_step_plan *plan) {
+    return plan->config.precision == PACE_RUN_BF16 && plan->framework->bf16_gradient_bytes > 0;
+}
+
+/** Of one gradient: as wide as its parameter, unless the framework keeps those of half precision wider. */
+static inline double pace_step_gradient_bytes(const pace_step_plan *plan) {
+    double own = pace_config_parameter_bytes(&plan->config), kept = plan->framework->gradient_bytes;
+    if (pace_step_adds_wider(plan)) kept = plan->framework->bf16_gradient_bytes;
+    return kept > own ? kept : own;
+}
+
 /** Repeated layers of a stage, from 0. */
 double pace_step_layers_of(const pace_step_plan *plan, double stage);
 
@@ -165,6 +177,13 @@ double pace_step_chunk_put_off(const pace_step_plan *plan, double stage, double 
  * frameworks the last. And the stage that has it. */
 uint32_t pace_step_tail_part(const pace_step_plan *plan, const pace_model_part *tail);
 double pace_step_tail_stage(const pace_step_plan *plan, const pace_model_part *tail);
+
+/* Memory is counted in held_bytes.c, from the outline of a plan. */
+
+/** What a stage holds; and of a plan whose `holds` are known, what the fullest rank does, on its host too, and what its
+ * device has room for. */
+pace_stage_holds pace_step_holds_of(const pace_step_plan *plan, double stage);
+void pace_step_memory_count(pace_step_plan *plan, const pace_step_place *place);
 
 /** What a rank of a stage (from 0) holds; and of it host_bytes alone, for which fewer things are counted. */
 pace_step_memory pace_step_stage_memory(const pace_step_plan *plan, double stage);
