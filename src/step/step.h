@@ -276,6 +276,10 @@ const pace_wait *pace_step_waits(size_t *count, const pace_step *step, uint32_t 
 /** What a backward operator differentiates; NULL when the task is not listed as one. */
 const pace_gradient *pace_step_gradient(const pace_step *step, uint32_t task);
 
+/** The innermost backward operator around a task, or itself, whose forward operator is known; NULL when there is none.
+ * Operators without one may lie inside: what backward of a checkpoint runs again is no part of a module. */
+const pace_gradient *pace_step_gradient_around(const pace_step *step, uint32_t task);
+
 /** How long a task of PACE_LONG_TASK lasts. */
 int64_t pace_long_task_ns(const pace_step *step, uint32_t task);
 

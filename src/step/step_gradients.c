@@ -190,3 +190,11 @@ const pace_gradient *pace_step_gradient(const pace_step *step, uint32_t task) {
     PACE_SEARCH(low, step->gradients.count, middle, step->gradients.items[middle].task < task);
     return &step->gradients.items[low];
 }
+
+const pace_gradient *pace_step_gradient_around(const pace_step *step, uint32_t task) {
+    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = pace_task_parent(step, at)) {
+        const pace_gradient *gradient = pace_step_gradient(step, at);
+        if (gradient && gradient->forward != PACE_NO_TASK) return gradient;
+    }
+    return NULL;
+}

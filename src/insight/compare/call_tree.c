@@ -45,15 +45,6 @@ static void add_parts(path *p, const pace_step *step, uint32_t task, bool module
     }
 }
 
-/* The forward operator that work belongs to; PACE_NO_TASK = it is no backward work, or that is not known. */
-static uint32_t forward_of(const pace_step *step, uint32_t task) {
-    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = pace_task_parent(step, at)) {
-        const pace_gradient *gradient = step->kind[at] == PACE_TASK_OP ? pace_step_gradient(step, at) : NULL;
-        if (gradient) return gradient->forward;
-    }
-    return PACE_NO_TASK;
-}
-
 static void find_path(path *p, const pace_step *step, uint32_t task) {
     uint32_t at = pace_task_on_device(step->kind[task]) ? pace_task_made_for(step, task) : task;
     p->count = 0;
@@ -61,11 +52,11 @@ static void find_path(path *p, const pace_step *step, uint32_t task) {
         p->parts[p->count++] = "(no launch recorded)";
         return;
     }
-    uint32_t forward = forward_of(step, at);
-    add_parts(p, step, at, forward == PACE_NO_TASK, true);
-    if (forward == PACE_NO_TASK || p->count == MOST_DEPTH) return;
+    const pace_gradient *gradient = pace_step_gradient_around(step, at);
+    add_parts(p, step, at, !gradient, true);
+    if (!gradient || p->count == MOST_DEPTH) return;
     p->parts[p->count++] = "(backward)";
-    add_parts(p, step, forward, true, false);
+    add_parts(p, step, gradient->forward, true, false);
 }
 
 static pace_status add_item(builder *b, const pace_step *step, const pace_work_item *item, double per_step_ns,

@@ -99,15 +99,11 @@ static pace_status descend(uint32_t *at, builder *b, uint32_t task, uint32_t unt
 
 /* The node of a launch: its own stack, or below that of the forward operator that it differentiates. */
 static pace_status node_of_launch(uint32_t *out, builder *b, uint32_t launch) {
-    const pace_step *step = b->step;
-    for (uint32_t op = launch; op != PACE_NO_TASK && step->gradients.count; op = pace_task_parent(step, op)) {
-        const pace_gradient *gradient = step->kind[op] == PACE_TASK_OP ? pace_step_gradient(step, op) : NULL;
-        if (!gradient || gradient->forward == PACE_NO_TASK) continue;
-        PACE_TRY(child_called(out, b, b->node_of[gradient->forward], "(backward)"));
-        return descend(out, b, launch, pace_task_parent(step, op));
-    }
+    const pace_gradient *gradient = pace_step_gradient_around(b->step, launch);
     *out = b->node_of[launch];
-    return PACE_OK;
+    if (!gradient) return PACE_OK;
+    PACE_TRY(child_called(out, b, b->node_of[gradient->forward], "(backward)"));
+    return descend(out, b, launch, pace_task_parent(b->step, gradient->task));
 }
 
 static pace_status add_work(builder *b, const pace_rank *rank, const pace_work_choice *choice) {

@@ -20,19 +20,11 @@ uint32_t pace_operator_of(const pace_step *step, pace_op_cache *cache, uint32_t 
     return innermost;
 }
 
-/* The forward operator that a backward operator around `task` differentiates; else `task` itself. */
-static uint32_t forward_of(const pace_step *step, uint32_t task) {
-    for (uint32_t at = task; at != PACE_NO_TASK && step->gradients.count; at = pace_task_parent(step, at)) {
-        const pace_gradient *gradient = step->kind[at] == PACE_TASK_OP ? pace_step_gradient(step, at) : NULL;
-        if (gradient && gradient->forward != PACE_NO_TASK) return gradient->forward;
-    }
-    return task;
-}
-
 uint32_t pace_module_of(const pace_step *step, uint32_t task) {
     uint32_t at = step->kind[task] == PACE_TASK_OP ? task : pace_task_made_for(step, task);
     uint32_t annotation = PACE_NO_TASK;
-    if (at != PACE_NO_TASK) at = forward_of(step, at);
+    const pace_gradient *gradient = pace_step_gradient_around(step, at);
+    if (gradient) at = gradient->forward;
     for (; at != PACE_NO_TASK; at = pace_task_parent(step, at)) {
         if (step->kind[at] == PACE_TASK_PYTHON && pace_starts(pace_step_name(step, at), "nn.Module")) return at;
         bool step_mark = pace_task_marks_step(step, at);

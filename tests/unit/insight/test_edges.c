@@ -276,6 +276,27 @@ TEST(test_gradients) {
     pace_rank_free(&rank);
 }
 
+/* Backward of a checkpoint: what it encloses differentiates operators that no module holds, or that are not known. Work
+ * within belongs to the checkpoint's forward operator; that of a node of its own to that node's. */
+TEST(test_gradient_around) {
+    read_trace(OP("checkpoint", 9, 0, 30, NOTE(5, 0)) OP("aten::mm", 9, 40, 5, NOTE(6, 0))
+                   OP("CheckpointBackward", 8, 100, 50, NOTE(5, 1)) OP("LostBackward0", 8, 110, 20, NOTE(99, 1))
+                       OP("in lost", 8, 115, 5, "") OP("MmBackward0", 8, 135, 10, NOTE(6, 1)) OP("in mm", 8, 137, 5, "")
+                           OP("alone", 8, 160, 20, NOTE(98, 1)));
+    static const char *const around[][2] = {{"in lost", "CheckpointBackward"},
+                                            {"LostBackward0", "CheckpointBackward"},
+                                            {"in mm", "MmBackward0"},
+                                            {"CheckpointBackward", "CheckpointBackward"}};
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
+        const pace_gradient *gradient = pace_step_gradient_around(&rank.step, find(around[i][0]));
+        assert_true(gradient && gradient->task == find(around[i][1]));
+    }
+    assert_null(pace_step_gradient_around(&rank.step, find("alone")));
+    assert_null(pace_step_gradient_around(&rank.step, find("aten::mm")));
+    assert_null(pace_step_gradient_around(&rank.step, PACE_NO_TASK));
+    pace_rank_free(&rank);
+}
+
 static void stage_is(const char *task, pace_stage stage) {
     uint8_t found = rank.step.stage[find(task)];
     if (found != stage) fail_msg("%s is %s", task, found < PACE_STAGES ? pace_stage_names[found] : "nothing");
