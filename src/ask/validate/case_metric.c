@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { OVER_NONE, OVER_MEDIAN, OVER_MEAN, OVER_P90, OVER_MAX, OVER_SUM, OVER_LEAST } over;
+typedef enum { OVER_NONE, OVER_MEDIAN, OVER_MEAN, OVER_P90, OVER_P95, OVER_MAX, OVER_SUM, OVER_LEAST } over;
 
 /* "median_mape": how, and of what. */
 static over over_of(const char **rest, const char *metric) {
@@ -32,10 +32,11 @@ static double summary(double *values, size_t count, over how) {
     if (count == 0) return NAN;
     qsort(values, count, sizeof *values, pace_ascending);
     for (size_t i = 0; i < count; i++) sum += values[i];
-    size_t ninth = (size_t)(0.9 * (double)count);
+    size_t share = (size_t)((how == OVER_P95 ? 0.95 : 0.9) * (double)count);
     switch (how) {
     case OVER_MEDIAN: return (values[(count - 1) / 2] + values[count / 2]) / 2;
-    case OVER_P90: return values[ninth < count ? ninth : count - 1];
+    case OVER_P90:
+    case OVER_P95: return values[share < count ? share : count - 1];
     case OVER_MAX: return values[count - 1];
     case OVER_SUM: return sum;
     default: return sum / (double)count;
@@ -156,20 +157,71 @@ static double log_ratio_of(const pace_case_row *row) { return log(ratio_of(row))
 static double is_at_most(const pace_case_row *row) { return row->predicted <= row->measured; }
 static double is_apart(const pace_case_row *row) { return !row->within; }
 
-/* Of pairs alike in the columns of `orders` that were measured more than 5 % apart, the share predicted in their order.
- */
-static double share_right(size_t *pairs, const pace_case_score *score) {
+/* Of pairs alike in the columns of `orders` that were measured further apart than `gap`, the share predicted in their
+ * order. */
+static double share_right(size_t *pairs, const pace_case_score *score, double gap) {
     size_t right = 0;
     *pairs = 0;
     for (size_t i = 0; i < score->rows.count; i++)
         for (size_t k = 0; k < i; k++) {
             const pace_case_row *a = &score->rows.items[i], *b = &score->rows.items[k];
             double apart = a->measured - b->measured;
-            if (a->group != b->group || fabs(apart) <= 0.05 * fmin(a->measured, b->measured)) continue;
+            if (a->group != b->group || fabs(apart) <= gap * fmin(a->measured, b->measured)) continue;
             right += (apart > 0) == (a->predicted > b->predicted);
             ++*pairs;
         }
     return *pairs ? (double)right / (double)*pairs : NAN;
+}
+
+/* The first row of the group of row `i`. */
+static size_t first_alike(const pace_case_score *score, size_t i) {
+    size_t first = 0;
+    while (score->rows.items[first].group != score->rows.items[i].group) first++;
+    return first;
+}
+
+/* What the row predicted to be the fastest of its group took beyond the group's fastest: its measured time over theirs,
+ * less 1. Of rows predicted alike the first counts. */
+static double regret_of_group(const pace_case_score *score, size_t first, size_t *rows) {
+    const pace_case_row *chosen = &score->rows.items[first];
+    double least = chosen->measured;
+    *rows = 0;
+    for (size_t i = first; i < score->rows.count; i++) {
+        const pace_case_row *row = &score->rows.items[i];
+        if (row->group != chosen->group) continue;
+        if (row->predicted < chosen->predicted) chosen = row;
+        least = fmin(least, row->measured);
+        ++*rows;
+    }
+    return chosen->measured / least - 1;
+}
+
+/* The largest regret of the groups of `orders` that leave a choice; `groups` receives how many do. */
+static double most_regret(size_t *groups, const pace_case_score *score) {
+    double most = NAN;
+    *groups = 0;
+    for (size_t i = 0; i < score->rows.count; i++) {
+        size_t rows;
+        if (first_alike(score, i) != i) continue;
+        double regret = regret_of_group(score, i, &rows);
+        if (rows < 2) continue;
+        most = fmax(regret, most);
+        ++*groups;
+    }
+    return most;
+}
+
+/* How far, in the mean, rows scale otherwise than the first row of their group does: their ratio over its, less 1. */
+static double mean_drift(size_t *rows, const pace_case_score *score) {
+    double sum = 0;
+    *rows = 0;
+    for (size_t i = 0; i < score->rows.count; i++) {
+        size_t first = first_alike(score, i);
+        if (first == i) continue;
+        sum += fabs(ratio_of(&score->rows.items[i]) / ratio_of(&score->rows.items[first]) - 1);
+        ++*rows;
+    }
+    return *rows ? sum / (double)*rows : NAN;
 }
 
 enum { GROUP = 10 }; /* rows that a median is taken of, at least */
@@ -212,15 +264,19 @@ static const struct {
     over how;
 } summaries[] = {
     {"median_error", error_of, OVER_MEDIAN},   {"median_ratio", ratio_of, OVER_MEDIAN},
+    {"p95_error", error_of, OVER_P95},
     {"mean_distance", distance_of, OVER_MEAN}, {"max_distance", apart_of, OVER_MAX},
     {"mean_value", value_of, OVER_MEAN},       {"geometric_ratio", log_ratio_of, OVER_MEAN},
     {"share_at_most", is_at_most, OVER_MEAN},  {"differing", is_apart, OVER_SUM},
 };
 
-static pace_status of_rows(double *out, size_t *count, const pace_case_score *score, const char *metric) {
+static pace_status of_rows(double *out, size_t *count, const pace_case_score *score, const pace_case *one,
+                           const char *metric) {
     *count = score->score.count;
     *out = of_sums(&score->score, metric);
-    if (strcmp(metric, "share_right") == 0) *out = share_right(count, score);
+    if (strcmp(metric, "share_right") == 0) *out = share_right(count, score, one->order_gap);
+    if (strcmp(metric, "most_regret") == 0) *out = most_regret(count, score);
+    if (strcmp(metric, "drift") == 0) *out = mean_drift(count, score);
     if (strcmp(metric, "medians_apart") == 0) return medians_apart(out, score);
     for (size_t i = 0; i < PACE_COUNT(summaries); i++)
         if (strcmp(metric, summaries[i].metric) == 0)
@@ -233,7 +289,7 @@ static pace_status of_rows(double *out, size_t *count, const pace_case_score *sc
 pace_status pace_case_metric(double *out, size_t *count, const pace_case_score *score, const pace_case *one,
                              const char *metric) {
     if (one->found) return of_found(out, count, &score->findings, one, metric);
-    PACE_TRY(of_rows(out, count, score, metric));
+    PACE_TRY(of_rows(out, count, score, one, metric));
     if (!isnan(*out)) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "case %s: no metric \"%.40s\" of rows", one->name, metric);
 }

@@ -30,7 +30,7 @@ bool pace_bar_holds(const pace_bar *bar, double value) { return value >= bar->le
 static bool is_metric(const char *metric) {
     static const char figures[] =
         "gmae geomean mape signed_mean max coverage median_error median_ratio mean_distance share_right max_distance "
-        "mean_value geometric_ratio share_at_most differing medians_apart sum";
+        "mean_value geometric_ratio share_at_most differing medians_apart sum p95_error most_regret drift";
     static const char *const over[] = {"median_", "mean_", "p90_", "max_", "least_", NULL};
     if (pace_span_listed(metric, strlen(metric), figures)) return true;
     for (int i = 0; over[i]; i++)
@@ -144,6 +144,10 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
     out->only_columns = says(member(&from, "only_columns"), "true");
     out->optional = says(member(&from, "optional"), "true");
     out->of_rates = says(member(&from, "error_of"), "rate");
+    out->order_gap = 0.05;
+    PACE_TRY(read_number(&out->order_gap, yaml, member(&from, "order_gap"), 1));
+    out->measured_in = 1;
+    PACE_TRY(read_number(&out->measured_in, yaml, member(&from, "measured_in"), 1e15));
     PACE_TRY(read_count(&out->every, yaml, member(&from, "every")));
     PACE_TRY(read_count(&probes, yaml, member(&from, "probes")));
     out->probes = (int)probes;

@@ -53,8 +53,10 @@ typedef struct {
     const char *each;              /* rows with one word in this column are held out in turn */
     const char *from;              /* rows with one word in this column are fitted in turn, all others held out */
     const char *orders;            /* columns: the order of rows alike in these counts */
+    double order_gap;              /* pairs measured further apart than this share count */
     bool of_rates;                 /* errors are of rates, not of times */
     const char *answer, *measured; /* an answer's column held against one of the table; NULL = times */
+    double measured_in;            /* how many of the answer's units are one of the table's */
 
     /* Figures that are not of rows: of a table of what the fit finds, its rows that count. */
     const char *found;
