@@ -2,7 +2,7 @@
 
 Each round starts every MPI in turn (Open MPI by default, over UCX, with coll/sm; MPICH where it is, for which the library is built once
 more); inside each process MPI and Paceline take turns too. With --link each rank is on a host of its own, a network namespace behind a link
-of that rate (as root), and Open MPI over TCP is the peer. A figure is the least of all rounds' 10th percentiles, a ratio how many times as
+of that rate, which delays by --delay seconds from host to host (as root), and Open MPI over TCP is the peer. A figure is the least of all rounds' 10th percentiles, a ratio how many times as
 long the best MPI takes. 'dirty': each rank writes its input and reads its output between calls. Run it on an idle machine: on a busy
 one only ratios say something, those of large vectors little.
 """
@@ -46,8 +46,8 @@ def measure(command, largest, repeats):
 
 
 def share_of_link(question, size, taken_us):
-    """Of what its rate allows: each rank must send 2 (ranks - 1) / ranks of the vector."""
-    return 2 * (question.ranks - 1) / question.ranks * size / question.link / (taken_us * 1e-6)
+    """Of what its rate allows: each rank must send 2 (ranks - 1) / ranks of the vector, and hear of the others' once."""
+    return (2 * (question.ranks - 1) / question.ranks * size / question.link + question.delay) / (taken_us * 1e-6)
 
 
 def asked():
@@ -56,12 +56,14 @@ def asked():
     parser.add_argument("--largest", type=int, default=64 << 20, metavar="BYTES")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--link", type=float, metavar="BYTES_PER_S")
+    parser.add_argument("--delay", type=float, default=0, metavar="SECONDS")
     return parser.parse_args()
 
 
 def commands_of(question):
     if question.link:
-        return {"tcp": [os.path.join(BUILD, "modules", "paceline-hosts.sh"), str(question.ranks), f"{question.link:.0f}", BENCH]}
+        link = f"{question.link:.0f}" + (f",{question.delay:.9f}" if question.delay else "")
+        return {"tcp": [os.path.join(BUILD, "modules", "paceline-hosts.sh"), str(question.ranks), link, BENCH]}
     ranks = str(question.ranks)
     commands = {kind: ["mpirun", "--bind-to", "none", "--oversubscribe", "-n", ranks, *words, BENCH] for kind, words in KINDS.items()}
     mpich = built_with_mpich()

@@ -32,6 +32,26 @@ expect(out.split().count("2") == 4, "two ranks that each know two hosts", out)
 expect(not any(one in namespaces() - before for one in names), "namespaces are left behind", names)
 code, out, err = run(SCRIPT, "2", "125000000", "sh", "-c", "exit 3")
 expect(code == 3, "the exit status is the command's", code, err)
+DELAYED = '''
+import os, socket, time
+if os.environ["OMPI_COMM_WORLD_RANK"] == "0":
+    with socket.create_server(("", 5000)) as server:
+        server.accept()[0].sendall(b"x")
+else:
+    while True:
+        try:
+            began = time.monotonic()
+            with socket.create_connection((socket.gethostname()[:-1] + "0", 5000)) as end:
+                taken = time.monotonic() - began
+                end.recv(1)
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.01)
+    print("taken", taken)
+'''
+code, out, err = run(SCRIPT, "2", "125000000,0.02", sys.executable, "-c", DELAYED)
+taken = re.search(r"taken ([0-9.]+)", out)
+expect(code == 0 and taken and float(taken[1]) >= 0.04, "a connection takes a round trip of twice the delay", code, out, err)
 code, out, err = run(SCRIPT, "2")
 expect(code == 4 and "expected COUNT" in err, "too few words", code, err)
 layers = os.path.exists(os.path.join(BUILD, "modules", "paceline-train-onednn.so"))
