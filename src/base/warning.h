@@ -63,7 +63,8 @@
     X(OVERSUBSCRIBED, "oversubscribed", true, "A training had more ranks and threads than there are processors.")      \
     X(RUN_FAILED, "run_failed", true, "A run of a study could not be made; its status says why.")                      \
     X(CASE_SKIPPED, "case_skipped", true, "The data of a case is not there.")                                          \
-    X(CASE_FAILED, "case_failed", false, "A case could not be computed: the answer is no.")
+    X(CASE_FAILED, "case_failed", false, "A case could not be computed: the answer is no.")                            \
+    X(BARS_UNREAD, "bars_unread", true, "The file of bars changed during a training and cannot be read: no verdicts.")
 
 typedef enum {
 #define PACE_WARNING_ENUMERATOR(id, code, strict, means) PACE_WARN_##id,

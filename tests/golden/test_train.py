@@ -148,6 +148,8 @@ def test_live(folder):
     expect(abs(sum(errors) / 2 - answer["mape"]) < 1e-9, answer["mape"])
     code, out, err = run("history", store, "--value", "live.lenet-4.measured_s", "--format", "json")
     expect(code == 0 and "live.lenet-4.measured_s" in out, err)
+    status, _, err = run("validate", "--live", "--on", entry, "--model", "lenet", "--cases", "/nowhere/cases.yaml")
+    expect(status != 0 and "/nowhere/cases.yaml" in err, "bars that cannot be read are refused before anything is trained", status, err)
     for more, *wanted in ((("--batch", "x"), "--batch"), (("--runs", "0"), "--runs"), (("--ranks", "0"), "--ranks"), (("--link", "1Gb/s"), "--link", "one rank"),
                           (("--approach", "grpc"), "--approach", "one rank"), (("--ranks", "2", "--link", "fast"), "--link"), (("--quick",), "--quick"), (("--data", folder), "--data", "--live"), (("lenet",), "--live")):
         status, _, err = run("validate", "--live", "--on", entry, *more)

@@ -129,6 +129,7 @@ static void warn(pace_report *report, const pace_live_done *done) {
 typedef struct {
     const pace_live_done *done;
     const pace_live_verdict *verdict;
+    const char *unjudged; /* why there is no verdict; "" = there is one */
 } live_report;
 
 static pace_status build(pace_report *report, void *context) {
@@ -136,6 +137,9 @@ static pace_status build(pace_report *report, void *context) {
     const pace_live_done *done = live->done;
     pace_node *root = pace_report_root(report);
     warn(report, done);
+    if (*live->unjudged)
+        pace_report_lead(report, PACE_WARN_BARS_UNREAD, "No figure is held to its bar, and no ledger is written: %s.",
+                         live->unjudged);
     pace_node_sentence(
         root, true,
         "Predicted steps are %.1f %% off what was trained here (mean of %zu); %.0f %% of the 90 %% intervals hold it.",
@@ -178,17 +182,24 @@ static pace_status answer(pace_answer **out, const pace_question *question, live
     PACE_TRY(pace_answer_of_report(&answer, report, true));
     pace_status status = pace_store_answer(question, answer);
     const char *ledger = pace_question_text(question, "ledger");
-    if (status == PACE_OK && ledger) status = pace_live_keep(live->verdict, live->done, ledger);
+    if (status == PACE_OK && ledger && !*live->unjudged) status = pace_live_keep(live->verdict, live->done, ledger);
     return PACE_GIVE(out, answer, status, pace_answer_free(answer));
 }
 
 pace_status pace_live_answer(pace_answer **out, const pace_question *question, const pace_live_done *live) {
     pace_live_done known = {0};
     pace_live_verdict verdict;
+    char unjudged[256] = "";
     memcpy(&known, live, live->size < sizeof known ? live->size : sizeof known);
     PACE_TRY(pace_store_check(question));
-    PACE_TRY(pace_live_judge(&verdict, &known, pace_question_text(question, "cases")));
-    pace_status status = answer(out, question, &(live_report){&known, &verdict});
+    /* The file of bars may have changed since the training began, which shall not be lost. */
+    pace_status status = pace_live_judge(&verdict, &known, pace_question_text(question, "cases"));
+    if (status == PACE_E_MEMORY) return status;
+    if (status != PACE_OK) {
+        verdict = (pace_live_verdict){0};
+        pace_snprintf(unjudged, sizeof unjudged, "%s", pace_message());
+    }
+    status = answer(out, question, &(live_report){&known, &verdict, unjudged});
     pace_live_verdict_free(&verdict);
     return status;
 }
