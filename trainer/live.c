@@ -12,8 +12,6 @@
 #include "live_road.h"
 #include "live_score.h"
 
-#include "ask/validate/cases.h"
-
 #include <math.h>
 
 /* --- measuring ---------------------------------------------------------------------------------------------------- */
@@ -110,16 +108,8 @@ static pace_status answer(pace_answer **out, pace_live *l) {
     return status;
 }
 
-/* Whether the bars can be read: said before an hour of training, not behind it. */
-static pace_status check_cases(const pace_live *l) {
-    pace_cases cases;
-    PACE_TRY(pace_cases_load(&cases, pace_question_text(l->question, "cases")));
-    pace_cases_free(&cases);
-    return PACE_OK;
-}
-
 static pace_status run(pace_answer **out, pace_live *l) {
-    PACE_TRY(check_cases(l));
+    PACE_TRY(pace_live_check(l->question));
     PACE_TRY(pace_live_grid(l));
     PACE_TRY(pace_live_files_make(l));
     l->calibrates = !l->on;

@@ -81,7 +81,7 @@ while [ $i -lt "$count" ]; do
     error=$(make_host $i 2>&1) || fail "host $i cannot be made: $error"
     hosts=$hosts${hosts:+,}$name-$i:1
     if [ -n "$delay" ]; then
-        half=$(awk -v delay="$delay" 'BEGIN { printf "%.9f", delay / 2 }')
+        half=$(awk -v delay="$delay" 'BEGIN { printf "%.0f", delay * 1e9 / 2 }')
         "${0%/*}/paceline-delay" "$half" ${name}v$i ${name}x$i &
         lines="$lines $!"
     fi

@@ -140,6 +140,10 @@ typedef struct {
     bool learned;       /**< of calibration rows, not of the entry alone */
 } pace_live_done;
 
+/** Whether what pace_live_answer() will need can be read and written: the question's store, and the file of bars. Ask
+ * it before training. */
+PACE_API pace_status pace_live_check(const pace_question *question);
+
 /** Makes an answer of such a comparison, and keeps it where the question's "store" says. */
 PACE_API pace_status pace_live_answer(pace_answer **out, const pace_question *question, const pace_live_done *live);
 

@@ -1,9 +1,10 @@
 /*
- * A link that delays: what one network interface receives leaves by the other so many seconds later, both ways.
- *     paceline-delay SECONDS INTERFACE INTERFACE
+ * A link that delays: what one network interface receives leaves by the other so much later, both ways.
+ *     paceline-delay NANOSECONDS INTERFACE INTERFACE
  * It stands between the ends of two virtual links, for kernels that have no delaying queue of their own. Frames keep
  * their offloads (PACKET_VNET_HDR), so that segments of 64 KiB pass whole. It runs until a signal ends it. A frame for
- * which there is no room is dropped, as a switch drops it. Exit status: 2 for wrong arguments, 4 where it is not permitted.
+ * which there is no room is dropped, as a switch drops it. Exit status: 2 for wrong arguments, 4 where it is not
+ * permitted.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -93,9 +94,9 @@ static void wait_for(const direction *both) {
 
 int main(int count, char **words) {
     char *end = NULL;
-    double seconds = count == 4 ? strtod(words[1], &end) : -1;
-    if (!end || *end || !(seconds >= 0 && seconds <= 10)) {
-        fputs("usage: paceline-delay SECONDS INTERFACE INTERFACE\n", stderr);
+    long nanoseconds = count == 4 ? strtol(words[1], &end, 10) : -1;
+    if (!end || *end || nanoseconds < 0 || nanoseconds > 10000000000) {
+        fputs("usage: paceline-delay NANOSECONDS INTERFACE INTERFACE\n", stderr);
         return 2;
     }
     static direction both[2];
@@ -111,7 +112,7 @@ int main(int count, char **words) {
     for (;;) {
         wait_for(both);
         for (int i = 0; i < 2; i++) {
-            take(&both[i], (int64_t)(seconds * 1e9));
+            take(&both[i], nanoseconds);
             pass(&both[i]);
         }
     }

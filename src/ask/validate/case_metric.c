@@ -263,11 +263,15 @@ static const struct {
     double (*of)(const pace_case_row *row);
     over how;
 } summaries[] = {
-    {"median_error", error_of, OVER_MEDIAN},   {"median_ratio", ratio_of, OVER_MEDIAN},
+    {"median_error", error_of, OVER_MEDIAN},
+    {"median_ratio", ratio_of, OVER_MEDIAN},
     {"p95_error", error_of, OVER_P95},
-    {"mean_distance", distance_of, OVER_MEAN}, {"max_distance", apart_of, OVER_MAX},
-    {"mean_value", value_of, OVER_MEAN},       {"geometric_ratio", log_ratio_of, OVER_MEAN},
-    {"share_at_most", is_at_most, OVER_MEAN},  {"differing", is_apart, OVER_SUM},
+    {"mean_distance", distance_of, OVER_MEAN},
+    {"max_distance", apart_of, OVER_MAX},
+    {"mean_value", value_of, OVER_MEAN},
+    {"geometric_ratio", log_ratio_of, OVER_MEAN},
+    {"share_at_most", is_at_most, OVER_MEAN},
+    {"differing", is_apart, OVER_SUM},
 };
 
 static pace_status of_rows(double *out, size_t *count, const pace_case_score *score, const pace_case *one,

@@ -186,6 +186,15 @@ static pace_status answer(pace_answer **out, const pace_question *question, live
     return PACE_GIVE(out, answer, status, pace_answer_free(answer));
 }
 
+pace_status pace_live_check(const pace_question *question) {
+    PACE_GIVEN(question);
+    pace_cases cases;
+    PACE_TRY(pace_store_check(question));
+    PACE_TRY(pace_cases_load(&cases, pace_question_text(question, "cases")));
+    pace_cases_free(&cases);
+    return PACE_OK;
+}
+
 pace_status pace_live_answer(pace_answer **out, const pace_question *question, const pace_live_done *live) {
     pace_live_done known = {0};
     pace_live_verdict verdict;
