@@ -14,7 +14,7 @@ from checks import PACELINE, SOURCE, expect, finish, run
 
 DATA = os.path.join(SOURCE, "tests", "data")
 # Options of other programs that the pages name, and of scripts beside the program.
-OTHERS = {"--all", "--json", "--type", "--show", "--update", "--check", "--largest", "--link"}
+OTHERS = {"--all", "--json", "--type", "--show", "--update", "--check", "--largest", "--link", "--delay"}
 VERBS = ["analyze", "predict", "plan", "tune", "compare", "convert", "slice", "history", "fleet", "fit", "calibrate", "train", "validate", "machines", "models"]
 NOT_RUN = {
     "a reader's own file, table or machine": r"TABLE|report\.sqlite|results\.sqlite|--iterations|--pods|TRACE|FILE|DIR|MODEL|MACHINE|LOG|VERB|HOST|live\.sqlite|box\.yaml\*",
