@@ -2,9 +2,9 @@
 
 Each round starts every MPI in turn (Open MPI by default, over UCX, with coll/sm; MPICH where it is, for which the library is built once
 more); inside each process MPI and Paceline take turns too. With --link each rank is on a host of its own, a network namespace behind a link
-of that rate, which delays by --delay seconds from host to host (as root), and Open MPI over TCP is the peer. A figure is the least of all rounds' 10th percentiles, a ratio how many times as
-long the best MPI takes. 'dirty': each rank writes its input and reads its output between calls. Run it on an idle machine: on a busy
-one only ratios say something, those of large vectors little.
+of that rate (as root; with --delay a packet takes so many seconds more), and Open MPI over TCP is the peer. A figure is the least of all
+rounds' 10th percentiles, a ratio how many times as long the best MPI takes. 'dirty': each rank writes its input and reads its output
+between calls. Run it on an idle machine: on a busy one only ratios say something, those of large vectors little.
 """
 import argparse
 import collections
@@ -46,7 +46,7 @@ def measure(command, largest, repeats):
 
 
 def share_of_link(question, size, taken_us):
-    """Of what its rate allows: each rank must send 2 (ranks - 1) / ranks of the vector, and hear of the others' once."""
+    """Of what the link allows: each rank must send 2 (ranks - 1) / ranks of the vector, and wait for the other ranks' bytes once."""
     return (2 * (question.ranks - 1) / question.ranks * size / question.link + question.delay) / (taken_us * 1e-6)
 
 
@@ -57,7 +57,12 @@ def asked():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--link", type=float, metavar="BYTES_PER_S")
     parser.add_argument("--delay", type=float, default=0, metavar="SECONDS")
-    return parser.parse_args()
+    question = parser.parse_args()
+    if question.delay and not question.link:
+        parser.error("--delay is of a link: expected --link beside it")
+    if question.delay < 0:
+        parser.error("--delay: expected seconds from 0 on")
+    return question
 
 
 def commands_of(question):

@@ -23,7 +23,11 @@ fi
 count=$1
 bits=$((${2%,*} * 8))
 delay=
-case $2 in *,*) delay=${2#*,} ;; esac
+case $2 in *,*)
+    delay=${2#*,}
+    case $delay in "" | . | *[!0-9.]* | *.*.*) fail "expected seconds such as 0.001 behind the comma, found \"$delay\"" ;; esac
+    ;;
+esac
 shift 2
 for program in ip tc mpirun unshare; do
     command -v $program >/dev/null || fail "$program is missing (the Debian packages iproute2, openmpi-bin, util-linux)"

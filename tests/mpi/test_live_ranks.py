@@ -52,6 +52,8 @@ else:
 code, out, err = run(SCRIPT, "2", "125000000,0.02", sys.executable, "-c", DELAYED)
 taken = re.search(r"taken ([0-9.]+)", out)
 expect(code == 0 and taken and float(taken[1]) >= 0.04, "a connection takes a round trip of twice the delay", code, out, err)
+code, out, err = run(SCRIPT, "2", "125000000,1ms", "true")
+expect(code == 4 and "expected seconds" in err, "a delay that is no number", code, err)
 code, out, err = run(SCRIPT, "2")
 expect(code == 4 and "expected COUNT" in err, "too few words", code, err)
 layers = os.path.exists(os.path.join(BUILD, "modules", "paceline-train-onednn.so"))

@@ -2,9 +2,9 @@
  * A link that delays: what one network interface receives leaves by the other so much later, both ways.
  *     paceline-delay NANOSECONDS INTERFACE INTERFACE
  * It stands between the ends of two virtual links, for kernels that have no delaying queue of their own. Frames keep
- * their offloads (PACKET_VNET_HDR), so that segments of 64 KiB pass whole. It runs until a signal ends it. A frame for
- * which there is no room is dropped, as a switch drops it. Exit status: 2 for wrong arguments, 4 where it is not
- * permitted.
+ * their offloads (PACKET_VNET_HDR), so that segments of 64 KiB pass whole. It runs until a signal ends it. Frames
+ * beyond 512 wait in the sockets, and are dropped where those are full. Exit status: 2 for wrong arguments, 4 where it
+ * is not permitted.
  */
 #include <arpa/inet.h>
 #include <errno.h>
