@@ -68,19 +68,32 @@ static void tally_gain(tally *gains, const pace_live_step *a, const pace_live_st
 static double predicted_rate(const pace_live_step *s) { return (double)s->batch * s->ranks / s->predicted_s; }
 static double measured_rate(const pace_live_step *s) { return (double)s->batch * s->ranks / s->measured_s; }
 
-/* Steps of one model that one may choose among: a link is there or not, the rest is chosen. */
+/* Steps of one model that one may choose among beside `a`: what joins the ranks is there, the rest is chosen. */
 static bool are_choices(const pace_live_step *a, const pace_live_step *b) {
-    return same(a->model, b->model) && (!pace_live_exchanges(b) || !pace_live_exchanges(a) || same(a->link, b->link));
+    return same(a->model, b->model) && (!pace_live_exchanges(b) || (pace_live_exchanges(a) && same(a->link, b->link)));
+}
+
+/* One rank alone is a choice on every link; where there are ranks that exchange, it has no choice of its own. */
+static bool has_own_choice(const pace_live_step *steps, size_t count, size_t first) {
+    const pace_live_step *own = &steps[first];
+    for (size_t i = 0; i < count; i++) {
+        const pace_live_step *s = &steps[i];
+        if (!pace_live_counts(s) || !same(own->model, s->model)) continue;
+        if (!pace_live_exchanges(own) && pace_live_exchanges(s)) return false;
+        bool same_choice = pace_live_exchanges(own) == pace_live_exchanges(s) && same(own->link, s->link);
+        if (i < first && same_choice) return false; /* seen before */
+    }
+    return true;
 }
 
 /* How much slower than the best the step is whose prediction is the best; once for each model and link. */
 static void tally_regret(tally *regrets, const pace_live_step *steps, size_t count, size_t first) {
     const pace_live_step *chosen = &steps[first], *best = &steps[first];
     size_t choices = 0;
+    if (!has_own_choice(steps, count, first)) return;
     for (size_t i = 0; i < count; i++) {
         const pace_live_step *s = &steps[i];
         if (!pace_live_counts(s) || !are_choices(&steps[first], s)) continue;
-        if (i < first && (!pace_live_exchanges(&steps[first]) || pace_live_exchanges(s))) return; /* seen before */
         if (predicted_rate(s) > predicted_rate(chosen)) chosen = s;
         if (measured_rate(s) > measured_rate(best)) best = s;
         choices++;
