@@ -1,6 +1,7 @@
 /*
  * Module: convolution, pooling, batch normalization and matrix products by oneDNN 2 (Debian package libdnnl-dev).
- * Convolutions choose their own layouts of tensors, as frameworks let them; products are of plain row-major matrices.
+ * Convolutions choose their own layouts of tensors, as frameworks let them; products are of plain row-major matrices,
+ * but for linear layers whose weights lie as the forward pass wants them.
  */
 #include "base/memory.h"
 #include "backend.h"
@@ -75,6 +76,32 @@ static dnnl_primitive_desc_t describe_product(const pace_point *point) {
         if (!tensor(&t[i], 3 - skip, dims[i] + skip, type_of(point), skip ? dnnl_ab : dnnl_abc)) return NULL;
     if (dnnl_matmul_desc_init(&matmul, &t[0], &t[1], NULL, &t[2]) != dnnl_success) return NULL;
     return dnnl_primitive_desc_create(&out, &matmul, NULL, engine, NULL) == dnnl_success ? out : NULL;
+}
+
+/* A linear layer's product, or its gradient, whose weights lie as forward wants them. */
+static dnnl_primitive_desc_t describe_linear(const pace_point *point) {
+    dnnl_dim_t rows = dim(point, PACE_SIZE_M), out = dim(point, PACE_SIZE_N), in = dim(point, PACE_SIZE_K);
+    const dnnl_dim_t from[2] = {rows, in}, by[2] = {out, in}, to[2] = {rows, out};
+    dnnl_memory_desc_t source, weights, target;
+    dnnl_inner_product_desc_t desc;
+    dnnl_primitive_desc_t forward, done = NULL;
+    dnnl_status_t status = dnnl_unimplemented;
+    if (dim(point, PACE_SIZE_B) != 1 || !tensor(&source, 2, from, type_of(point), dnnl_format_tag_any) ||
+        !tensor(&weights, 2, by, type_of(point), dnnl_format_tag_any) ||
+        !tensor(&target, 2, to, type_of(point), dnnl_ab) ||
+        dnnl_inner_product_forward_desc_init(&desc, dnnl_forward_training, &source, &weights, NULL, &target) !=
+            dnnl_success ||
+        dnnl_primitive_desc_create(&forward, &desc, NULL, engine, NULL) != dnnl_success)
+        return NULL;
+    if (point->pass == PACE_POINT_FORWARD) return forward;
+    weights = *dnnl_primitive_desc_query_md(forward, dnnl_query_weights_md, 0);
+    if (point->pass == PACE_POINT_DGRAD)
+        status = dnnl_inner_product_backward_data_desc_init(&desc, &source, &weights, &target);
+    else if (point->pass == PACE_POINT_WGRAD)
+        status = dnnl_inner_product_backward_weights_desc_init(&desc, &source, &weights, NULL, &target);
+    if (status == dnnl_success) status = dnnl_primitive_desc_create(&done, &desc, NULL, engine, forward);
+    dnnl_primitive_desc_destroy(forward);
+    return status == dnnl_success ? done : NULL;
 }
 
 /* The layout in which a convolution leaves so many channels, which is what pools read. */
@@ -191,6 +218,7 @@ static dnnl_primitive_desc_t describe_convolution(const pace_point *point) {
 
 static dnnl_primitive_desc_t describe_point(const pace_point *point) {
     if (type_of(point) == dnnl_data_type_undef) return NULL;
+    if (point->op == PACE_MEASURE_PACKED_LINEAR) return describe_linear(point);
     if (point->op == PACE_MEASURE_CONVOLUTION) return describe_convolution(point);
     if (point->op == PACE_MEASURE_MAX_POOLING) return describe_pooling(point);
     if (point->pass != PACE_POINT_FORWARD) return NULL;

@@ -10,10 +10,10 @@ const char *const pace_point_size_names[PACE_POINT_SIZES] = {
 };
 
 const char *const pace_point_op_names[PACE_MEASURES] = {
-    "gemm",       "convolution",  "embedding", "copy", "concat",     "mulu", "add",
-    "triad",      "momentum",     "relu",      "gelu", "tanh",       "sum",  "softmax",
-    "layer_norm", "batch_norm",   "transpose", "tril", "max_pool2d", "h2d",  "h2d_pageable",
-    "d2h",        "d2h_pageable", "d2d",       "peer",
+    "gemm",       "convolution",  "embedding", "copy", "concat",        "mulu", "add",
+    "triad",      "momentum",     "relu",      "gelu", "tanh",          "sum",  "softmax",
+    "layer_norm", "batch_norm",   "transpose", "tril", "max_pool2d",    "h2d",  "h2d_pageable",
+    "d2h",        "d2h_pageable", "d2d",       "peer", "packed_linear",
 };
 
 const char *const pace_point_pass_names[PACE_POINT_PASSES] = {"forward", "backward", "backward_data",
@@ -68,6 +68,7 @@ static const struct {
     [PACE_MEASURE_D2H_PAGEABLE] = {SIZE(BYTES), 0, 0},
     [PACE_MEASURE_D2D] = {SIZE(BYTES), 0, 0},
     [PACE_MEASURE_PEER] = {SIZE(BYTES), 0, 0},
+    [PACE_MEASURE_PACKED_LINEAR] = {SIZE(M) | SIZE(N) | SIZE(K), SIZE(B), 0},
 };
 
 static bool good_size(double value, unsigned bit) {
@@ -110,7 +111,8 @@ static double elements(const pace_point *point) {
     double b = s[PACE_SIZE_B], m = s[PACE_SIZE_M], n = s[PACE_SIZE_N], k = s[PACE_SIZE_K];
     double plane = s[PACE_SIZE_ROWS] * s[PACE_SIZE_COLUMNS];
     switch (point->op) {
-    case PACE_MEASURE_GEMM: return b * (m * k + k * n + m * n);
+    case PACE_MEASURE_GEMM:
+    case PACE_MEASURE_PACKED_LINEAR: return b * (m * k + k * n + m * n);
     case PACE_MEASURE_CONVOLUTION:
         return n * s[PACE_SIZE_C] * s[PACE_SIZE_H] * s[PACE_SIZE_W] + n * k * output_pixels(s) +
                k * s[PACE_SIZE_C] / s[PACE_SIZE_GROUPS] * s[PACE_SIZE_R] * s[PACE_SIZE_S];
@@ -140,7 +142,8 @@ double pace_point_footprint(const pace_point *point) {
 
 double pace_point_flop(const pace_point *point) {
     const double *s = point->size;
-    if (point->op == PACE_MEASURE_GEMM) return 2 * s[PACE_SIZE_B] * s[PACE_SIZE_M] * s[PACE_SIZE_N] * s[PACE_SIZE_K];
+    if (point->op == PACE_MEASURE_GEMM || point->op == PACE_MEASURE_PACKED_LINEAR)
+        return 2 * s[PACE_SIZE_B] * s[PACE_SIZE_M] * s[PACE_SIZE_N] * s[PACE_SIZE_K];
     if (point->op != PACE_MEASURE_CONVOLUTION) return 0;
     return 2 * s[PACE_SIZE_N] * s[PACE_SIZE_K] * output_pixels(s) * s[PACE_SIZE_C] / s[PACE_SIZE_GROUPS] *
            s[PACE_SIZE_R] * s[PACE_SIZE_S];

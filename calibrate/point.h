@@ -68,6 +68,7 @@ typedef enum {
     PACE_MEASURE_D2H_PAGEABLE,
     PACE_MEASURE_D2D,
     PACE_MEASURE_PEER,
+    PACE_MEASURE_PACKED_LINEAR, /* a product whose weights lie as the library wants them for the forward pass */
     PACE_MEASURES
 } pace_measured_op;
 

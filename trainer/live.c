@@ -62,6 +62,7 @@ static pace_status predict(pace_live *l, pace_live_step *step) {
 
 static pace_status predict_all(pace_live *l) {
     if (l->calibrates) PACE_TRY(pace_live_learn(l));
+    PACE_TRY(pace_live_find_packed(l));
     for (size_t i = 0; i < l->roads.count; i++) PACE_TRY(pace_live_road_fit(l, &l->roads.items[i]));
     for (size_t i = 0; i < l->all.count; i++) PACE_TRY(predict(l, &l->all.items[i].step));
     return PACE_OK;

@@ -4,6 +4,7 @@
 #include "live_files.h"
 #include "study_run.h"
 #include "study_words.h"
+#include "trained_network.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,14 +45,17 @@ static pace_status inquire(pace_live *l, const inquiry *i) {
 /* --- calibrate, fit ----------------------------------------------------------------------------------------------- */
 
 /* What the layers of networks are made of. A device's entry needs products and streams: they come first. */
-static const char *const families[] = {"gemm",      "memory",  "convolution",   "pooling",  "elementwise",
-                                       "reduction", "softmax", "normalization", "optimizer"};
+static const char *const families[] = {"gemm",      "memory",  "convolution",   "pooling",   "elementwise",
+                                       "reduction", "softmax", "normalization", "optimizer", "packed_linear"};
 enum { FAMILIES = PACE_COUNT(families) };
+
+/* Frameworks keep weights row by row. */
+static size_t count_families(const pace_live *l) { return l->runner ? FAMILIES - 1 : FAMILIES; }
 
 /* Which families a round measures: every runs-th, so that each round has its share. */
 static void list_families(char *out, size_t size, const pace_live *l, size_t round) {
     *out = '\0';
-    for (size_t f = 0; f < FAMILIES; f++)
+    for (size_t f = 0; f < count_families(l); f++)
         if (f % l->runs == round || round >= l->runs) {
             size_t used = strlen(out);
             pace_snprintf(out + used, size - used, "%s%s", used ? "," : "", families[f]);
@@ -229,6 +233,23 @@ pace_status pace_live_overhear(pace_live *l) {
 
 /* --- predict ------------------------------------------------------------------------------------------------------ */
 
+static pace_status has_linear(bool *out, const char *model) {
+    pace_network network;
+    PACE_TRY(pace_network_plan(&network, &(pace_network_asked){.model = model, .batch = 1}));
+    *out = pace_model_has_layer(&network.model, PACE_LAYER_LINEAR);
+    pace_network_close(&network);
+    return PACE_OK;
+}
+
+/* What the trainer does its own way: one pass updates all (update_rules.c), and weights lie as oneDNN's forward pass
+ * wants them (onednn/products.c), of which only a fit of what was measured so knows. */
+static pace_status word_trainer(pace_question *q, const pace_live *l, const pace_live_asked *a) {
+    bool linear;
+    PACE_TRY(pace_question_set(q, "set", "update=fused"));
+    PACE_TRY(has_linear(&linear, a->model));
+    return linear && l->packs ? pace_question_set(q, "set", "weights=packed") : PACE_OK;
+}
+
 static pace_status word_prediction(pace_question *q, const pace_live *l, const void *context) {
     const pace_live_asked *a = context;
     char text[96];
@@ -238,8 +259,7 @@ static pace_status word_prediction(pace_question *q, const pace_live *l, const v
     PACE_TRY(pace_question_set(q, "set", text));
     PACE_TRY(pace_question_set(q, "set", "optimizer=momentum"));
     PACE_TRY(pace_question_set(q, "set", "input=synthetic"));
-    if (!l->runner)
-        PACE_TRY(pace_question_set(q, "set", "update=fused")); /* as trainer/update_rules.c: one pass over all */
+    if (!l->runner) PACE_TRY(word_trainer(q, l, a));
     if (*a->approach) {
         pace_snprintf(text, sizeof text, "dp=%d", a->ranks);
         PACE_TRY(pace_question_set(q, "set", text));
@@ -297,4 +317,16 @@ static pace_status read_prediction(pace_live *l, void *to, const pace_answer *an
 
 pace_status pace_live_predict(pace_live_step *out, pace_live *l, const pace_live_asked *asked) {
     return inquire(l, &(inquiry){"predict", word_prediction, asked, pace_ask, read_prediction, out});
+}
+
+/* What a fit has no rows of predict refuses. */
+pace_status pace_live_find_packed(pace_live *l) {
+    pace_live_step tried;
+    pace_live_asked asked = {.model = l->probes[PACE_LIVE_SMALL], .batch = 1, .slowed = 1};
+    if (l->runner) return PACE_OK;
+    pace_snprintf(asked.on, sizeof asked.on, "%s", l->on);
+    l->packs = true;
+    pace_status status = pace_live_predict(&tried, l, &asked);
+    l->packs = status == PACE_OK;
+    return status == PACE_E_USAGE ? PACE_OK : status;
 }

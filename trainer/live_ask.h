@@ -9,6 +9,9 @@ pace_status pace_live_calibrate(pace_live *live, size_t round) PACE_MUST_CHECK;
 /** What is learned of the rows, once all are there; where they are too few predictions rest on the entry alone. */
 pace_status pace_live_learn(pace_live *live) PACE_MUST_CHECK;
 
+/** Whether what was learned, or a fit that was given, tells products of packed weights, as the trainer's are. */
+pace_status pace_live_find_packed(pace_live *live) PACE_MUST_CHECK;
+
 /** The fit of a table of all-reduces on a machine. */
 pace_status pace_live_learn_curve(pace_live *live, const char *rows, const char *on, const char *fit) PACE_MUST_CHECK;
 

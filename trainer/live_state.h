@@ -42,7 +42,7 @@ typedef struct {
     const pace_question *question;
     size_t runs, steps, threads;
     int cores;
-    bool quick;
+    bool quick, packs;    /* packs: a fit has rows of packed weights */
     pace_scratch scratch; /* of all files below */
     const char *on;       /* the device's entry */
     const char *runner;   /* another framework that trains; NULL = ours */

@@ -49,6 +49,14 @@ void pace_cost_borrow_fits(pace_cost *cost, const pace_cost *lender) { cost->len
 
 static const pace_cost *fitted(const pace_cost *cost) { return cost->lender ? cost->lender : cost; }
 
+bool pace_cost_knows_packed(const pace_cost *cost) {
+    pace_op packed = {.family = PACE_OP_GEMM};
+    memcpy(packed.kind, pace_packed_weights, strlen(pace_packed_weights));
+    PACE_ITEMS (const pace_fit_model, fit, &fitted(cost)->fits)
+        if (pace_fit_knows_kind(fit, &packed)) return true;
+    return false;
+}
+
 bool pace_cost_fits_told(const pace_cost *cost) { return atomic_load(fitted(cost)->told); }
 
 /* The peak bandwidth or vector rate of a usual device that sustains as much; a share of it is never above the real one.
@@ -116,10 +124,13 @@ pace_precision pace_cost_precision(const pace_device *device, pace_op_family fam
     return precision == PACE_TF32 && without ? PACE_FP32 : precision;
 }
 
+static pace_op in_precision(const pace_device *device, pace_op op) {
+    op.precision = pace_cost_precision(device, op.family, op.precision);
+    return op;
+}
+
 static pace_op done_as(const pace_device *device, const pace_op *op) {
-    pace_op done = *op;
-    done.precision = pace_cost_precision(device, op->family, op->precision);
-    return done;
+    return in_precision(device, pace_op_plain_product(op));
 }
 
 static const pace_cost_figure *parts_of(pace_cost_parts *parts, const pace_cost *cost, const pace_device *device,
@@ -151,7 +162,8 @@ static const pace_cost_figure *parts_of(pace_cost_parts *parts, const pace_cost 
 static const pace_cost_figure *formula_parts(pace_cost_parts *parts, const pace_cost *cost, const pace_device *device,
                                              const pace_op *asked) {
     pace_precision precision = pace_cost_precision(device, asked->family, asked->precision);
-    if (precision == asked->precision && precision != PACE_TF32) return parts_of(parts, cost, device, asked);
+    bool plain = asked->family != PACE_OP_GEMM || asked->pass == PACE_PASS_FORWARD;
+    if (plain && precision == asked->precision && precision != PACE_TF32) return parts_of(parts, cost, device, asked);
     pace_op done = done_as(device, asked);
     pace_cost_parts single;
     const pace_cost_figure *figure = parts_of(parts, cost, device, &done);
@@ -213,12 +225,12 @@ static bool is_block_scaled(const pace_op *op) {
     return op->family == PACE_OP_GEMM && strcmp(op->kind, pace_block_scaled) == 0;
 }
 
-/* What a fit is asked of an operation: where none of its rows quantises or scales blocks, the product alone; where none
- * says how images lie, the convolution in whatever layout was measured. */
+/* What a fit is asked of an operation: where none of its rows quantises, scales blocks or is of such a gradient, the
+ * product alone; where none says how images lie, the convolution in whatever layout was measured. */
 static pace_op asked_of(bool *apart, const pace_fit_model *fit, const pace_device *device, const pace_op *op) {
     bool known = pace_fit_knows_kind(fit, op);
     *apart = pace_quantises(op) && !known;
-    pace_op asked = *apart ? pace_quantised_alone(op) : done_as(device, op);
+    pace_op asked = *apart ? pace_quantised_alone(op) : known ? in_precision(device, *op) : done_as(device, op);
     if ((op->family == PACE_OP_CONVOLUTION || is_block_scaled(op)) && !known) asked.kind[0] = '\0';
     return asked;
 }

@@ -29,6 +29,9 @@ pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) PACE_MUST_CH
 /** Lets the fits of another ladder answer in place of its own; `lender` lives as long, and gets no more meanwhile. */
 void pace_cost_borrow_fits(pace_cost *cost, const pace_cost *lender);
 
+/** Whether a fit has rows of products whose weights lie packed (step/op.h). */
+bool pace_cost_knows_packed(const pace_cost *cost);
+
 /** Whether a fit has answered so far. */
 bool pace_cost_fits_told(const pace_cost *cost);
 

@@ -70,7 +70,7 @@ static unsigned size_of(const batch_change *c, uint32_t number, const pace_op *o
     switch ((pace_samples)c->variant->graph.launches.items[number].samples) {
     case PACE_SAMPLES_FIRST: return product && op->pass != PACE_PASS_FORWARD ? 1 : pace_op_sample_size(op);
     case PACE_SAMPLES_ROWS: return product ? 1 : 0;
-    case PACE_SAMPLES_SUMMED: return product ? 3 : 1;
+    case PACE_SAMPLES_SUMMED: return product && op->pass == PACE_PASS_FORWARD ? 3 : 1;
     default: break;
     }
     if (op->family == PACE_OP_GEMM) return gemm_size(c, op, node, sure);

@@ -25,6 +25,7 @@ static const char *const indices[] = {"usual", "int64", "int32", NULL};
 static const char *const loss_reads[] = {"usual", "0", "1", "before_backward", NULL};
 static const char *const pair_indices[] = {"usual", "device", "host", NULL};
 static const char *const layouts[] = {"usual", "nchw", "nhwc", NULL};
+static const char *const weights[] = {"plain", "packed", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", "dualpipe", NULL};
 
@@ -54,6 +55,7 @@ static const struct {
     {"input", offsetof(pace_config, input), inputs, 0, 0},
     {"indices", offsetof(pace_config, indices), indices, 0, 0},
     {"layout", offsetof(pace_config, layout), layouts, 0, 0},
+    {"weights", offsetof(pace_config, weights), weights, 0, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0, 0},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0, 1},
     {"read_loss", offsetof(pace_config, read_loss), loss_reads, 0, 0},

@@ -71,6 +71,10 @@ typedef enum { PACE_LOSS_USUAL, PACE_LOSS_UNREAD, PACE_LOSS_READ_LAST, PACE_LOSS
  * and waits for (Naumov et al.'s DLRM); as the model's recipe has it, else the former. */
 typedef enum { PACE_PAIRS_USUAL, PACE_PAIRS_DEVICE, PACE_PAIRS_HOST } pace_pair_indices;
 
+/* How weights of linear layers lie: row by row, or in the blocks that a library wants for its forward pass (oneDNN's
+ * inner products), which its backward pass makes do with. */
+typedef enum { PACE_WEIGHTS_PLAIN, PACE_WEIGHTS_PACKED } pace_weights_layout;
+
 /* How images lie in memory: each channel's pixels, or each pixel's channels side by side ("channels last"); as the
  * framework has them where nobody says. */
 typedef enum { PACE_LAYOUT_USUAL, PACE_LAYOUT_NCHW, PACE_LAYOUT_NHWC } pace_image_layout;
@@ -112,6 +116,7 @@ typedef struct {
         recompute;         /* of the enums above */
     int graphs;            /* a pace_graph_parts */
     int layout;            /* a pace_image_layout */
+    int weights;           /* a pace_weights_layout */
     int offload;           /* a pace_offload */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */

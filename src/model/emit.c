@@ -400,6 +400,14 @@ pace_op pace_emit_gemm(const pace_lowering *to, double b, double m, double n, do
     return finish(op);
 }
 
+pace_op pace_emit_linear(const pace_lowering *to, pace_pass pass, double m, double n, double k, int bytes) {
+    pace_op op = pace_emit_gemm(to, 1, m, n, k, bytes);
+    op.pass = pass;
+    if (to->config->weights == PACE_WEIGHTS_PACKED && !*op.kind) set_kind(&op, pace_packed_weights);
+    else op = pace_op_plain_product(&op);
+    return finish(op);
+}
+
 pace_op pace_emit_in_segment(const pace_lowering *to, const pace_layer *layer, pace_op op) {
     if (!pace_config_is_fp8(to->config) || layer->segment == 0) return op;
     op.precision = PACE_FP8;

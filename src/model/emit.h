@@ -150,6 +150,8 @@ uint32_t pace_emit_pull(pace_lowering *to, double bytes);
 
 /* ---- operations; `bytes` of an element ---- */
 pace_op pace_emit_gemm(const pace_lowering *to, double b, double m, double n, double k, int bytes);
+/** A linear layer's product of m rows with weights of n x k, or its gradient, which has these sizes, too. */
+pace_op pace_emit_linear(const pace_lowering *to, pace_pass pass, double m, double n, double k, int bytes);
 pace_op pace_emit_elementwise(const pace_lowering *to, const char *kind, double elements, double inputs, double outputs,
                               int bytes);
 pace_op pace_emit_rows(const pace_lowering *to, pace_op_family family, const char *kind, pace_pass pass, double rows,

@@ -160,13 +160,16 @@ void pace_backward_linear(pace_lowering *to, const layer_view *view) {
     pace_emit_open_backward(to, bias ? "AddmmBackward0" : "MmBackward0");
     if (view->wants && inputs) pace_lower_widen(to, layer, n * k);
     if (view->wants && inputs)
-        pace_emit_op(to, "aten::mm", pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, m, k, n, view->bytes)));
+        pace_emit_op(to, "aten::mm",
+                     pace_emit_in_segment(to, layer,
+                                          pace_emit_linear(to, PACE_PASS_BACKWARD_DATA, m, n, k, view->bytes)));
     double sum_bytes = shared_bytes(to, view);
     bool beside = sum_bytes > 0 && weights && to->config->sums_beside;
     uint32_t sum = beside ? sum_beside(to, sum_bytes) : PACE_NO_LAUNCH;
     if (weights)
         pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::mm",
-                           pace_emit_in_segment(to, layer, pace_emit_gemm(to, 1, n, k, m, view->bytes)));
+                           pace_emit_in_segment(to, layer,
+                                                pace_emit_linear(to, PACE_PASS_BACKWARD_WEIGHT, m, n, k, view->bytes)));
     if (bias && weights)
         pace_emit_sized_op(to, PACE_SAMPLES_SUMMED, "aten::sum", pace_emit_sums(to, n, m, view->bytes));
     if (beside) to->await_exchange = sum;

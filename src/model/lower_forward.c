@@ -79,8 +79,8 @@ void pace_forward_linear(pace_lowering *to, const layer_view *view) {
     pace_emit_host(to, "aten::transpose");
     pace_emit_close(to);
     if (!bias) pace_emit_open(to, "aten::matmul");
-    pace_op op = pace_emit_gemm(to, 1, rows, pace_emit_channels(to, &layer->shape),
-                                pace_emit_channels(to, &view->input->shape), view->bytes);
+    pace_op op = pace_emit_linear(to, PACE_PASS_FORWARD, rows, pace_emit_channels(to, &layer->shape),
+                                  pace_emit_channels(to, &view->input->shape), view->bytes);
     pace_emit_op(to, bias ? "aten::addmm" : "aten::mm", pace_emit_in_segment(to, layer, op));
     if (!bias) pace_emit_close(to);
     pace_emit_close(to);

@@ -7,7 +7,7 @@
 
 const char *const pace_pass_names[PACE_PASSES] = {"forward", "backward", "backward_data", "backward_weight"};
 
-const char pace_block_scaled[] = "block_scaled";
+const char pace_block_scaled[] = "block_scaled", pace_packed_weights[] = "packed";
 
 /* How a family's work follows from its sizes; a backward pass of a streaming family reads the gradient too. */
 typedef bool (*op_amounts)(pace_op *op);
@@ -43,6 +43,18 @@ static bool gemm(pace_op *op) {
     else move(op, b * (m * k + k * n), b * m * n);
     pack(op);
     return true;
+}
+
+pace_op pace_op_plain_product(const pace_op *op) {
+    enum { M = 1, N, K };
+    pace_op plain = *op;
+    if (op->family != PACE_OP_GEMM || op->pass == PACE_PASS_BACKWARD) return plain;
+    plain.pass = PACE_PASS_FORWARD;
+    if (strcmp(op->kind, pace_packed_weights) == 0) plain.kind[0] = '\0';
+    if (op->pass == PACE_PASS_BACKWARD_DATA) plain.size[N] = op->size[K], plain.size[K] = op->size[N];
+    if (op->pass == PACE_PASS_BACKWARD_WEIGHT)
+        plain.size[M] = op->size[N], plain.size[N] = op->size[K], plain.size[K] = op->size[M];
+    return plain;
 }
 
 static double windows(double size, double filter, double stride, double pad, double dilation) {

@@ -84,6 +84,14 @@ bool pace_op_complete(pace_op *op);
 /* The kind of products of a step whose operands are scaled block by block. */
 extern const char pace_block_scaled[];
 
+/* The kind of products of rows with weights that lie packed, as a library wants them for its forward pass. */
+extern const char pace_packed_weights[];
+
+/** The product that an operation is by its own sizes, whatever it is of and however its weights lie: a gradient of a
+ * product, whose sizes are those of the forward product, is a product too. Other families stay as they are, as do both
+ * gradients at once. */
+pace_op pace_op_plain_product(const pace_op *op);
+
 /** Sets attention's last size, which no table's column says (pace_op_size_names): none where a window hides nothing. */
 void pace_attention_slide(double size[PACE_OP_SIZES], double window);
 

@@ -57,6 +57,10 @@ static bool recomputes_attention(const question *q) {
     return q->config->recompute != PACE_RECOMPUTE_SELECTIVE || attends(q);
 }
 
+static bool has_linear(const question *q) { return pace_model_has_layer(q->model, PACE_LAYER_LINEAR); }
+
+static bool is_fitted(const question *q) { return q->fitted || q->config->weights == PACE_WEIGHTS_PLAIN; }
+
 static bool captures_blocks(const question *q) {
     bool blocks = q->config->graphs == PACE_GRAPHS_ATTENTION || q->config->graphs == PACE_GRAPHS_BLOCKS;
     return !blocks || q->model->segments > 0;
@@ -88,6 +92,9 @@ static const struct {
     {"pair_indices", interacts, "on a model without an interaction of vectors, or unless execution=eager"},
     {"recompute", recomputes_blocks, "with the value full on a model that repeats no block of layers"},
     {"recompute", recomputes_attention, "with the value selective on a model without attention layers"},
+    {"weights", has_linear, "on a model without linear layers"},
+    {"weights", is_lowered, of_pytorch},
+    {"weights", is_fitted, "with the value packed without a fit of kernels that were measured so"},
     {"layout", convolves, "on a model without convolutions"},
     {"layout", orders_no_images, "with execution=compiled, which lays images out itself"},
     {"layout", feeds_matrix_units, "in single precision without TF32"},

@@ -6,12 +6,13 @@
 #include "plan/framework.h"
 
 /** A configuration of a model as a framework runs it (NULL: PyTorch). `placed`: how many ranks share the step is
- * known. */
+ * known; `fitted`: fits of kernels are given. */
 typedef struct {
     const pace_config *config;
     const pace_model *model;
     const pace_framework *framework;
     bool placed;
+    bool fitted;
 } pace_setting_question;
 
 /** Why a setting has no effect on the answer ("on inference"); NULL = it may have. */

@@ -124,6 +124,8 @@ static pace_status fill_machine(pace_step_asked *a, const pace_words *set, doubl
                      config->global_batch, replicas, devices);
 }
 
+static bool has_kernels(const pace_predict_fits *fits) { return fits && fits->kernels.count > 0; }
+
 /* `devices` of the machine: 1 = of no matter; 0 = how they share the step is still to be chosen. `alone`: it is not one
  * of several numbers of workers, to which settings apply where they can. */
 static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words, double devices,
@@ -164,7 +166,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const p
     a->scales_losses = pace_step_scales_losses(config, a->asked.framework, &a->model);
     bool shared = devices > 0;
     PACE_TRY(pace_settings_check_effect(set, &(pace_setting_question){config, &a->model, a->asked.framework,
-                                                                      shared && alone}));
+                                                                      shared && alone, has_kernels(words->fits)}));
     if (shared && config->dp * config->cp == 1 && !pace_framework_is_lowered(a->asked.framework))
         config->zero_stage = 0;
     if (shared && config->tp == 1) config->sequence_parallel = 0;
@@ -185,12 +187,20 @@ static pace_status join(pace_step_asked *a, pace_catalog *catalog, const pace_st
     return PACE_OK;
 }
 
+/* Weights lie packed for those alone who measured products of such. */
+static pace_status check_weights(const pace_config *config, const pace_cost *cost) {
+    if (config->weights != PACE_WEIGHTS_PACKED || pace_cost_knows_packed(cost)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "set: weights=packed has no effect: no fit has rows of packed_linear, as calibrate "
+                                   "measures them by the family packed_linear");
+}
+
 /* Fits, and above them what a recording of the model says of its own kernels. */
 static pace_status open_pricer(pace_step_asked *a, pace_catalog *catalog, const pace_step_words *words) {
     const pace_recorded *recorded = a->model.recorded;
     PACE_TRY(pace_step_pricer_open(&a->pricer, catalog));
     a->has_pricer = true;
     PACE_TRY(pace_predict_fits_kernels(words->fits, a->pricer.cost));
+    PACE_TRY(check_weights(&a->asked.config, a->pricer.cost));
     a->asked.fitted = a->pricer.cost;
     if (!recorded) return PACE_OK;
     return pace_cost_add_timed(a->pricer.cost, &recorded->device, recorded->kernels.items, recorded->kernels.count);

@@ -47,7 +47,7 @@ static bool is_field(const pace_step_reader *r, int column) {
 }
 
 void pace_step_row_note_idle(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    const pace_setting_question asked = {&out->config, out->model, out->framework, true};
+    const pace_setting_question asked = {&out->config, out->model, out->framework, true, false};
     for (size_t i = 0; pace_config_key(i); i++) {
         const char *key = pace_config_key(i);
         if (r->field[i] < 0 || !*pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i])) continue;

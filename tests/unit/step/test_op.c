@@ -39,6 +39,22 @@ TEST(gradients_add_up) {
     }
 }
 
+/* A gradient of a product is a product: dX = dY W is m x k over n, dW = dY' X is n x k over m. */
+TEST(gradient_is_a_product) {
+    const double product[] = {3, 64, 128, 256}, own[][4] = {{3, 64, 128, 256}, {3, 64, 256, 128}, {3, 128, 256, 64}};
+    const pace_pass pass[] = {PACE_PASS_FORWARD, PACE_PASS_BACKWARD_DATA, PACE_PASS_BACKWARD_WEIGHT};
+    for (int i = 0; i < 3; i++) {
+        pace_op op = op_of(PACE_OP_GEMM, pass[i], 4, product);
+        memcpy(op.kind, pace_packed_weights, strlen(pace_packed_weights));
+        assert_true(pace_op_complete(&op));
+        pace_op plain = pace_op_plain_product(&op), again = plain;
+        assert_true(plain.pass == PACE_PASS_FORWARD && !*plain.kind && pace_op_complete(&again));
+        assert_memory_equal(plain.size, own[i], sizeof own[i]);
+        assert_true(plain.flop == again.flop && plain.read_bytes == again.read_bytes &&
+                    plain.write_bytes == again.write_bytes);
+    }
+}
+
 /* A lower triangle without its diagonal has n (n - 1) / 2 entries, with it n (n + 1) / 2. */
 TEST(triangle) {
     for (int diagonal = 0; diagonal < 2; diagonal++) {

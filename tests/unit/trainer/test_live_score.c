@@ -21,8 +21,8 @@ static pace_live_figure figure(const char *name, const pace_live_step *steps, si
     return all[0];
 }
 
-/* A link is there or not. In memory `a` is chosen and `b` 10 % faster; over the link `a` is chosen and the best: that it
- * is predicted to be faster than in memory is nobody's choice. One rank is a choice on either, and never taken. */
+/* A link is there or not. In memory `a` is chosen and `b` 10 % faster; over the link `a` is chosen and the best: that
+ * it is predicted to be faster than in memory is nobody's choice. One rank is a choice on either, and never taken. */
 TEST(choice_within_a_link) {
     const pace_live_step steps[] = {step(1, NULL, NULL, 1.0, 1.0), step(2, "a", NULL, 1.0, 1.1),
                                     step(2, "b", NULL, 1.1, 1.0), step(2, "a", "10Gb/s", 0.9, 1.5),
