@@ -1,7 +1,7 @@
 /*
  * Module: convolution, pooling, batch normalization and matrix products by oneDNN 2 (Debian package libdnnl-dev).
- * Convolutions choose their own layouts of tensors, as frameworks let them; products are of plain row-major matrices,
- * but for linear layers whose weights lie as the forward pass wants them.
+ * Convolutions are direct and choose their own layouts of tensors, as PyTorch and TensorFlow have them; products are of
+ * plain row-major matrices, but for linear layers whose weights lie as the forward pass wants them.
  */
 #include "base/memory.h"
 #include "backend.h"
@@ -112,7 +112,7 @@ static bool layout_between(dnnl_memory_desc_t *out, const dnnl_dim_t in[4], dnnl
     dnnl_convolution_desc_t desc;
     dnnl_primitive_desc_t made;
     if (!tensor(&any, 4, in, type, dnnl_format_tag_any) || !tensor(&pixel, 4, filters, type, dnnl_format_tag_any) ||
-        dnnl_convolution_forward_desc_init(&desc, dnnl_forward_training, dnnl_convolution_auto, &any, &pixel, NULL,
+        dnnl_convolution_forward_desc_init(&desc, dnnl_forward_training, dnnl_convolution_direct, &any, &pixel, NULL,
                                            &any, stride, none, none) != dnnl_success ||
         dnnl_primitive_desc_create(&made, &desc, NULL, engine, NULL) != dnnl_success)
         return false;
@@ -190,7 +190,7 @@ static bool convolution_of(convolution *c, const pace_point *point) {
 static dnnl_primitive_desc_t describe_forward(convolution *c) {
     dnnl_convolution_desc_t desc;
     dnnl_primitive_desc_t out;
-    if (dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_training, dnnl_convolution_auto, &c->source,
+    if (dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_training, dnnl_convolution_direct, &c->source,
                                                    &c->filters, NULL, &c->target, c->strides, c->dilation, c->pad,
                                                    c->pad) != dnnl_success)
         return NULL;
@@ -205,11 +205,11 @@ static dnnl_primitive_desc_t describe_convolution(const pace_point *point) {
     dnnl_convolution_desc_t desc;
     dnnl_status_t status = dnnl_unimplemented;
     if (point->pass == PACE_POINT_DGRAD)
-        status = dnnl_dilated_convolution_backward_data_desc_init(&desc, dnnl_convolution_auto, &c.source, &c.filters,
+        status = dnnl_dilated_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &c.source, &c.filters,
                                                                   &c.target, c.strides, c.dilation, c.pad, c.pad);
     else if (point->pass == PACE_POINT_WGRAD)
         status =
-            dnnl_dilated_convolution_backward_weights_desc_init(&desc, dnnl_convolution_auto, &c.source, &c.filters,
+            dnnl_dilated_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct, &c.source, &c.filters,
                                                                 NULL, &c.target, c.strides, c.dilation, c.pad, c.pad);
     if (status == dnnl_success) status = dnnl_primitive_desc_create(&out, &desc, NULL, engine, forward);
     dnnl_primitive_desc_destroy(forward);
