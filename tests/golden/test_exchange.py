@@ -410,6 +410,33 @@ expect(asked[0] > 1.5 * asked[1], "leaves of two nodes share what leaves them", 
 code, out, err = run("predict", "--kind", "exchange", "--rows", put("machine.csv", table(8, [8, 1 << 20], "dgx-h100")))
 expect(code == 0 and all(r["status"] == "ok" and r["rung"] == "formula" for r in csv.DictReader(io.StringIO(out))), out, err)
 
+# What an exchange takes that ends with a wrong result is no measurement of it, in the text and in the JSON of nccl-tests.
+def with_errors(every):
+    text, count = [], 0
+    for line in nccl_text(8).splitlines():
+        words = line.split()
+        if words and words[0].isdigit():
+            count += 1
+            words[8] = "12" if count % every == 0 else "0"
+        text.append(" ".join(words))
+    return "\n".join(text) + "\n"
+
+
+def json_with_errors(every):
+    document = json.loads(nccl_json(8))
+    for i, result in enumerate(document["results"], 1):
+        result["out_of_place"]["nwrong"] = 12 if i % every == 0 else None if i % 3 == 0 else 0
+    return json.dumps(document)
+
+
+for name, errors in (("all_reduce_wrong.log", with_errors), ("all_reduce_wrong.json", json_with_errors)):
+    fitted = os.path.join(FOLDER, "wrong.fit")
+    code, out, err = run("fit", "--kind", "exchange", put(name, errors(4)), "-o", fitted, "--collective", "allreduce", "-f", "json")
+    expect(code == 0 and "7 rows were left out" in err and "wrong in 12 elements" in err, name, code, err)
+    expect(code == 0 and json.loads(out)["curves"][0]["sizes"] == 21, name, out[:500])
+    code, _, err = run("fit", "--kind", "exchange", put(name, errors(1)), "-o", fitted, "--collective", "allreduce")
+    expect(code == 3, "nothing that is right", code, err)
+
 # The nccl-tests table adds up.
 code, out, err = run("predict", "--kind", "exchange", "--on", "dgx-h100*4", "--collective", "allgather", "--bytes",
                      "1M..1G", "--format", "json")

@@ -246,7 +246,7 @@ static size_t left_out(const exchanges *e, const char **why) {
     size_t count = 0;
     for (size_t t = 0; t < e->tables.count; t++)
         PACE_ITEMS (const pace_exchange_row, row, &e->tables.items[t].rows)
-            if (*row->status && count++ == 0) *why = row->status;
+            if ((*row->status || *row->unmeasured) && count++ == 0) *why = *row->status ? row->status : row->unmeasured;
     return count;
 }
 

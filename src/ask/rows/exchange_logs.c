@@ -2,6 +2,7 @@
 #include "ask/rows/row_kind.h"
 #include "base/decimal.h"
 #include "base/intern.h"
+#include "base/print.h"
 #include "base/yaml.h"
 #include "machine/device.h"
 
@@ -146,11 +147,15 @@ static pace_status settle(log_reader *r) {
     return PACE_OK;
 }
 
-static pace_status add(log_reader *r, double bytes, double time_us) {
+/* `wrong`: elements that the exchange got wrong, by the log's own check; what took that time was none. */
+static pace_status add(log_reader *r, double bytes, double time_us, double wrong) {
     pace_exchange_row row = r->common;
     row.row = r->line;
     row.bytes = bytes;
-    row.time_s = time_us * 1e-6;
+    row.time_s = wrong > 0 ? NAN : time_us * 1e-6;
+    if (wrong > 0)
+        pace_snprintf(row.unmeasured, sizeof row.unmeasured, "row %u: its result is wrong in %.6g elements", r->line,
+                      wrong);
     return PACE_PUSH(&r->rows->rows, row);
 }
 
@@ -239,7 +244,7 @@ static int time_at(const log_reader *r, char **words, int count) {
 }
 
 static pace_status take_nccl(log_reader *r, char **words, int count) {
-    double bytes, time_us, algorithm, bus;
+    double bytes, time_us, algorithm, bus, wrong = 0;
     if (count > 2 && strcmp(words[0], "#") == 0 && strncmp(words[1], "nThread", 7) == 0)
         return begin_run(r, words, count);
     if (count > 2 && strcmp(words[0], "#") == 0 && strcmp(words[1], "Rank") == 0) return take_rank(r, words, count);
@@ -252,7 +257,8 @@ static pace_status take_nccl(log_reader *r, char **words, int count) {
     if (at + 2 < count && pace_csv_number(&algorithm, words[at + 1]) && pace_csv_number(&bus, words[at + 2]))
         PACE_TRY(check_bus(r, algorithm, bus));
     take_type(r, words[2]);
-    return bytes > 0 ? add(r, bytes, time_us) : PACE_OK;
+    if (at + 3 >= count || !pace_csv_number(&wrong, words[at + 3])) wrong = 0; /* "N/A": nobody looked */
+    return bytes > 0 ? add(r, bytes, time_us, wrong) : PACE_OK;
 }
 
 /* An OSU size is what one rank contributes. */
@@ -263,7 +269,7 @@ static pace_status take_osu(log_reader *r, char **words, int count) {
         return pace_fail(PACE_E_INPUT, "%s:%u: expected a size and a latency in us", r->rows->name, r->line);
     pace_collective c = r->common.collective;
     if (c == PACE_ALLGATHER || c == PACE_ALLTOALL) bytes *= r->ranks;
-    return bytes > 0 ? add(r, bytes, time_us) : PACE_OK;
+    return bytes > 0 ? add(r, bytes, time_us, 0) : PACE_OK;
 }
 
 /* "---- Performance of all_reduce on 16 devices ----": the rows below are of these. */
@@ -297,7 +303,8 @@ static pace_status take_deepspeed(log_reader *r, char **words, int count) {
         return pace_fail(PACE_E_INPUT, "%s:%u: expected elements x width and a duration", r->rows->name, r->line);
     if (pace_collective_rows[r->common.collective].adds) r->common.element_bytes = (int)width;
     else r->common.element_bytes = 0;
-    return add(r, elements * width * (r->common.collective == PACE_ALLGATHER ? r->ranks : 1), ms ? time * 1e3 : time);
+    return add(r, elements * width * (r->common.collective == PACE_ALLGATHER ? r->ranks : 1), ms ? time * 1e3 : time,
+               0);
 }
 
 typedef pace_status (*take_fn)(log_reader *r, char **words, int count);
@@ -375,8 +382,8 @@ static pace_status read_json(log_reader *r, const char *text, size_t length) {
     }
     for (size_t i = 0; i < pace_yaml_count(results); i++) {
         const pace_yaml_node *row = pace_yaml_item(results, i), *size = pace_yaml_get(row, "size");
-        const pace_yaml_node *time = pace_yaml_get(pace_yaml_get(row, "out_of_place"), "time");
-        double bytes, time_us;
+        const pace_yaml_node *out = pace_yaml_get(row, "out_of_place"), *time = pace_yaml_get(out, "time");
+        double bytes, time_us, wrong = 0;
         if (!size || !time) {
             status = pace_yaml_fail(yaml, row, "expected \"size\" and \"out_of_place\": {\"time\"} of a result");
             goto done;
@@ -385,7 +392,9 @@ static pace_status read_json(log_reader *r, const char *text, size_t length) {
         PACE_TRY_GOTO(pace_yaml_number(&time_us, yaml, time), done);
         r->line = (unsigned)i + 1;
         if (pace_yaml_text_of(row, "type")) take_type(r, pace_yaml_text_of(row, "type"));
-        if (bytes > 0) PACE_TRY_GOTO(add(r, bytes, time_us), done);
+        const char *errors = pace_yaml_text_of(out, "nwrong");
+        if (!errors || !pace_number_parse(&wrong, errors)) wrong = 0;
+        if (bytes > 0) PACE_TRY_GOTO(add(r, bytes, time_us, wrong), done);
     }
 done:
     pace_yaml_free(yaml);
