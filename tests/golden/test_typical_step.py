@@ -209,7 +209,25 @@ def test_bound_of_the_mean(folder):
     expect(abs(now - fetched - 29900 / 4) < 400, "as long as with batches that are there", now, fetched)
 
 
+def test_tail(folder):
+    """What the host does behind the last kernel is the next step's; of a trace of one step it would be lost, so that it is said."""
+    for count, tail, said in ((1, 5000, True), (1, 100, False), (3, 5000, False)):
+        rank = planted_traces.Rank()
+        for number in range(1, count + 1):
+            with rank.annotate(f"ProfilerStep#{number}"):
+                for _ in range(4):
+                    rank.kernel("aten::addmm", 2000, name="ampere_sgemm_128x128_tn")
+                rank.item()
+                rank.work(tail)
+        document = analyze([rank.write(os.path.join(folder, "tail.json.gz"))])
+        sentence = [s for s in document["summary"] if "count in the next step" in s]
+        host = document["step_table"][0]["host_ns"]
+        expect((len(sentence) == 1) == said, "the tail", count, tail, document["summary"])
+        expect(not said or (f"lasts {host / 1e6:.4g}" in sentence[0] and "5.0" in sentence[0]), "as long as it is", sentence, host)
+
+
 with tempfile.TemporaryDirectory() as work:
+    test_tail(work)
     test_bound_of_the_mean(work)
     test_rounded_ends(work)
     test_graphs(work)

@@ -29,6 +29,10 @@ const char *pace_resource_words(pace_resource resource);
 /** The typical step's label, or "whole trace". */
 const char *pace_typical_label(const pace_rank *rank, const pace_typical_step *typical);
 
+/** A step ends on the device; what its host does afterwards is the next step's, which a trace of one step does not
+ * have: says how long that is. `side`: "It" and "A'" go before "s annotation". */
+void pace_put_tail(pace_node *root, const char *side, const pace_rank *rank, const pace_typical_step *typical);
+
 /** The sentences that lead the report. */
 void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                        const pace_typical_step *typical, const pace_analyze_options *options);

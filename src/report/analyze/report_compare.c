@@ -90,6 +90,8 @@ static void put_headline(pace_node *root, const pace_step_change *change) {
                            "%s of A takes %s, %s of B %s: %s (x%.3f). What marks no steps is compared whole.",
                            a ? "A typical step" : "All", of_a.text, b ? "a typical step" : "all", of_b.text, more.text,
                            change->ratio);
+    pace_put_tail(root, "A'", change->a.rank, &change->a.typical);
+    pace_put_tail(root, "B'", change->b.rank, &change->b.typical);
     if (change->own)
         pace_node_sentence(root, true, "Ranks of one run end their steps together: A waits %s and B %s a step.",
                            pace_show_ns(change->a.waits_ns).text, pace_show_ns(change->b.waits_ns).text);

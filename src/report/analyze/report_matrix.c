@@ -170,6 +170,17 @@ static void put_shares(pace_node *root, const pace_matrix *step, bool of_host) {
     if (*text) pace_node_sentence(root, true, "Where %s goes: %s.", of_host ? "the host's time" : "it", text);
 }
 
+void pace_put_tail(pace_node *root, const char *side, const pace_rank *rank, const pace_typical_step *typical) {
+    if (typical->steps != 1 || typical->mark == SIZE_MAX || rank->work.host_is_device) return;
+    const pace_mark *mark = &rank->marks.items.items[typical->mark];
+    int64_t lasts_ns = mark->end_ns - mark->start_ns, tail_ns = mark->end_ns - typical->to_ns;
+    if (rank->marks.origin == PACE_MARKS_ANNOTATED && tail_ns * 20 > lasts_ns)
+        pace_node_sentence(root, true,
+                           "%ss annotation lasts %s: %s of that are behind the step's last compute kernel and count in "
+                           "the next step.",
+                           side, pace_show_ns(lasts_ns).text, pace_show_ns(tail_ns).text);
+}
+
 void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                        const pace_typical_step *typical, const pace_analyze_options *options) {
     const pace_window *w = &rank->work.window;
@@ -185,6 +196,7 @@ void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pac
         pace_node_sentence(root, true, "A step takes %s (%smedian of %zu).", time.text,
                            typical->steps % 2 ? "" : "upper ", typical->steps);
     put_shares(root, &typical->matrix, rank->work.host_is_device);
+    pace_put_tail(root, "It", rank, typical);
     put_which(root, analysis, rank);
     if (analysis->ranks.count > 1) put_clocks(root, analysis);
     if (rank->work.host_is_device)
