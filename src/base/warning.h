@@ -21,6 +21,7 @@
     X(TIMELINE_ASSUMED, "timeline_assumed", false,                                                                     \
       "A timeline of operations says less than a trace: what was assumed of it.")                                      \
     X(WAITS_UNEXPLAINED, "waits_unexplained", true, "The trace does not say what most of the time waited for.")        \
+    X(CLOCKS_DIFFER, "clocks_differ", true, "Device work begins before the call that launched it.")                    \
     X(NESTING_CUT, "nesting_cut", true, "Tasks are nested deeper than a step keeps.")                                  \
     X(INPUT_REPEATED, "input_repeated", false, "A file was given twice and read once.")                                \
     X(CYCLES, "cycles", false, "Files are cycles of one process: one of them is analysed.")                            \
@@ -35,8 +36,9 @@
     X(LAYERS_LEFT_OUT, "layers_left_out", true, "Operations of a recording have no place in the model found in it.")   \
     X(DEVICE_ASSUMED, "device_assumed", true, "Nobody said which device recorded times are of.")                       \
     X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \
-    X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures.")                             \
-    X(UNIT_DOUBTED, "unit_doubted", true, "Measured times are far shorter or longer than formulas say.")               \
+    X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures, or taken for the usual one.") \
+    X(UNIT_DOUBTED, "unit_doubted", true,                                                                              \
+      "Times are far shorter or longer than they can be, or contradict each other.")                                   \
     X(COLUMN_ASSUMED, "column_assumed", true, "A column was recognised by another name, or is not used.")              \
     X(COLUMN_UNREAD, "column_unread", false, "A column of a table is not read.")                                       \
     X(CELL_IDLE, "cell_idle", true, "Cells of a table change nothing in the answers of their rows.")                   \

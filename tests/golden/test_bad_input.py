@@ -44,8 +44,8 @@ def small_events():
                                                               "Input type": ["float", "float"]}),
             event("cuda_runtime", "cudaLaunchKernel", 9, 9, t + 20, 5, correlation=10 * k + 1),
             event("kernel", "ampere_sgemm_128x64", 0, 7, t + 40, 100.125, device=0, stream=7, correlation=10 * k + 1),
-            event("cpu_op", "MmBackward0", 9, 10, t + 150, 60, **{"External id": 10 * k + 2}),
-            event("cuda_runtime", "cudaLaunchKernel", 9, 10, t + 160, 5, correlation=10 * k + 2),
+            event("cpu_op", "MmBackward0", 9, 10, t + 105, 60, **{"External id": 10 * k + 2}),
+            event("cuda_runtime", "cudaLaunchKernel", 9, 10, t + 112, 5, correlation=10 * k + 2),
             event("kernel", "ncclDevKernel_AllReduce_Sum_f32", 0, 20, t + 120, 90, device=0, stream=20,
                   correlation=10 * k + 2),
             event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 7, t + 220, 30, device=0, stream=7, bytes=4096,
@@ -237,6 +237,49 @@ def test_ranks():
     expect(any("c.json" in one["place"] and one["code"] == "rank_left_out" for one in doc.get("warnings", []) if one["place"]), "left out", doc.get("warnings"))
     doc = document(put("late.json", json.dumps(small_trace())[:-1] + ', "distributedInfo": {"rank": 5, "world_size": 8}}'))
     expect(doc and doc["ranks"][0]["rank"] == 5, "rank behind the events")
+
+
+def test_effects_before_causes():
+    """A clock of the device that is 2 ms behind the host's, and one kernel whose time is damaged: figures stay, and a warning says how many."""
+    def said(change):
+        made = small_events()
+        for one in made:
+            change(one)
+        return [w["text"] for w in document(put("clocks.json", {"traceEvents": made}))["warnings"] if w["code"] == "clocks_differ"]
+
+    def late(one):
+        one["ts"] -= 2000 * (one["pid"] == 0)
+
+    def damaged(one):
+        one["ts"] = 0 if one["name"].startswith("ampere") and one["args"]["correlation"] == 11 else one["ts"]
+
+    expect(said(lambda one: None) == [], "in order")
+    expect([": 4 kernels and copies" in t and "1.992 ms" in t for t in said(late)] == [True], "another clock", said(late))
+    expect([": 1 kernels and copies" in t and "1.52 ms" in t for t in said(damaged)] == [True], "one", said(damaged))
+
+
+def test_several_faults():
+    """What is wrong with a trace is told whole, not the first of it."""
+    made = small_events()
+    made[2]["ph"] = "Z"
+    made[1]["dur"] = -1
+    made.append(event("weather", "rain", 9, 9, 1000, 5))
+    said = document(put("several.json", {"traceEvents": made + [dict(made[3])]}))["warnings"]
+    expect(len(said) == 1 and all(words in said[0]["text"] for words in ("1 events of an unknown phase", "('weather' first)", "no usable duration",
+                                                                         "1 records of device work stand there twice")), said)
+    alien = json.dumps([{"ph": "X", "name": "fusion", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(50)])
+    code, _, err = run("analyze", put("alien.json", alien[:len(alien) // 2]))
+    expect_line(code, err, 3, "of another tool")
+
+
+def test_units():
+    """A timeline that somebody wrote in milliseconds, or in picoseconds, which are read as microseconds."""
+    for unit, doubted in ((1, False), (1e-3, True), (1e6, True)):
+        made = small_events()
+        for one in made:
+            one["ts"], one["dur"] = one["ts"] * unit, one["dur"] * unit
+        said = [w["text"] for w in document(put("units.json", {"traceEvents": made}))["warnings"] if w["code"] == "unit_doubted"]
+        expect(["in the unit of this format" in text for text in said] == [True] * doubted, unit, said)
 
 
 def test_paths():

@@ -1,6 +1,7 @@
 /* The document around the events, and how an event becomes a task. */
 #include "source/traces/kineto.h"
 #include "base/json_walk.h"
+#include "base/print.h"
 #include "source/traces/event_time.h"
 #include "source/slice/slice_member.h"
 
@@ -481,6 +482,36 @@ static pace_json_token read_document(reader *r, bool *events_seen) {
     return pace_json_failed(token) ? token : pace_json_next(r->json);
 }
 
+/* What the list of events has that is not used, behind what was said before. */
+static void note_events(const reader *r, pace_read_notes *notes, const char *name) {
+    char *out = notes->warning;
+    const size_t size = sizeof notes->warning;
+    if (!*out) notes->code = PACE_WARN_EVENTS_LEFT_OUT;
+    if (r->step->unknown_count)
+        pace_list(out, size, "; ", "%s: %" PRIu64 " events of an unknown phase or without a usable time were left out",
+                  name, r->step->unknown_count);
+    if (r->wide_ids)
+        pace_list(out, size, "; ",
+                  "%s: %" PRIu64 " correlation and external ids above 32 bits were left out: what they launched has no "
+                  "known cause",
+                  name, r->wide_ids);
+    if (r->others)
+        pace_list(out, size, "; ",
+                  "%s: several processes wrote work of one device and stream: ranks that were joined into a file are "
+                  "analysed one by one, from the file of each",
+                  name);
+    if (r->of_others)
+        pace_list(out, size, "; ",
+                  "%s: %" PRIu64 " of %" PRIu64 " complete events have categories that the PyTorch profiler does not "
+                  "write ('%.40s' first) and were left out",
+                  name, r->of_others, r->step->complete_count, pace_names_text(&r->step->names, r->foreign));
+    if (r->without_length)
+        pace_list(out, size, "; ",
+                  "%s: %" PRIu64 " events of %" PRIu64 " have no usable duration (none, below zero, or no number) and "
+                  "count as taking no time",
+                  name, r->without_length, r->step->complete_count);
+}
+
 static pace_status judge(reader *r, pace_json_token token, bool events_seen, pace_read_notes *notes) {
     const char *name = pace_input_name(r->input);
     if (r->status != PACE_OK) return r->status;
@@ -493,6 +524,8 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
         notes->code = PACE_WARN_FILE_CUT_OFF;
         snprintf(notes->warning, sizeof notes->warning, "%s; kept the %" PRIu64 " events before it", pace_message(),
                  r->step->event_count);
+        if (is_foreign(r)) return refuse_foreign(r, name);
+        note_events(r, notes, name);
         return PACE_OK;
     }
     if (!events_seen)
@@ -519,31 +552,7 @@ static pace_status judge(reader *r, pace_json_token token, bool events_seen, pac
                          "%s: expected times in microseconds, found none in %" PRIu64
                          " events that is a number within 87 years of time zero: are they nanoseconds?",
                          name, r->far_off);
-    notes->code = PACE_WARN_EVENTS_LEFT_OUT;
-    if (r->step->unknown_count)
-        snprintf(notes->warning, sizeof notes->warning,
-                 "%s: %" PRIu64 " events of an unknown phase or without a usable time were left out", name,
-                 r->step->unknown_count);
-    else if (r->wide_ids)
-        snprintf(notes->warning, sizeof notes->warning,
-                 "%s: %" PRIu64 " correlation and external ids above 32 bits were left out: what they launched has no "
-                 "known cause",
-                 name, r->wide_ids);
-    else if (r->others)
-        snprintf(notes->warning, sizeof notes->warning,
-                 "%s: several processes wrote work of one device and stream: ranks that were joined into a file are "
-                 "analysed one by one, from the file of each",
-                 name);
-    else if (r->of_others)
-        snprintf(notes->warning, sizeof notes->warning,
-                 "%s: %" PRIu64 " of %" PRIu64 " complete events have categories that the PyTorch profiler does not "
-                 "write ('%.40s' first) and were left out",
-                 name, r->of_others, r->step->complete_count, pace_names_text(&r->step->names, r->foreign));
-    else if (r->without_length)
-        snprintf(notes->warning, sizeof notes->warning,
-                 "%s: %" PRIu64 " events of %" PRIu64 " have no usable duration (none, below zero, or no number) and "
-                 "count as taking no time",
-                 name, r->without_length, r->step->complete_count);
+    note_events(r, notes, name);
     return PACE_OK;
 }
 

@@ -272,26 +272,75 @@ static pace_status refuse_untimed(const char *path, const pace_trace_format *for
         format->name, path);
 }
 
+/* Behind what the reader said. Of several the first says which code they have, unless it counts for no doubt. */
+static void note_code(pace_read_notes *notes, pace_warning_code code) {
+    if (!notes->warning[0] || notes->code == PACE_WARN_TIMELINE_ASSUMED) notes->code = code;
+}
+
 static void note_depth(pace_read_notes *notes, const pace_step_list *steps, const char *path) {
     bool flattened = false;
     PACE_ITEMS (const pace_step, step, steps) flattened |= step->flattened_count > 0;
-    if (!flattened || notes->warning[0]) return;
-    notes->code = PACE_WARN_NESTING_CUT;
-    pace_snprintf(notes->warning, sizeof notes->warning,
-                  "%s: tasks nested deeper than %d levels hang on the task %d levels deep", path, PACE_STEP_DEPTH,
-                  PACE_STEP_DEPTH - 1);
+    if (!flattened) return;
+    note_code(notes, PACE_WARN_NESTING_CUT);
+    pace_list(notes->warning, sizeof notes->warning, "; ",
+              "%s: tasks nested deeper than %d levels hang on the task %d levels deep", path, PACE_STEP_DEPTH,
+              PACE_STEP_DEPTH - 1);
 }
 
 static void note_repeated(pace_read_notes *notes, const pace_step_list *steps, const char *path) {
     uint64_t repeated = 0;
     PACE_ITEMS (const pace_step, step, steps) repeated += step->repeated_count;
-    if (!repeated || notes->warning[0]) return;
-    notes->code = PACE_WARN_EVENTS_LEFT_OUT;
-    pace_snprintf(notes->warning, sizeof notes->warning,
-                  "%s: %" PRIu64
-                  " records of device work stand there twice (same stream, times, name and launch): each "
-                  "counts once",
-                  path, repeated);
+    if (!repeated) return;
+    note_code(notes, PACE_WARN_EVENTS_LEFT_OUT);
+    pace_list(notes->warning, sizeof notes->warning, "; ",
+              "%s: %" PRIu64 " records of device work stand there twice (same stream, times, name and launch): each "
+              "counts once",
+              path, repeated);
+}
+
+/* Traces of whole microseconds are as exact as that. */
+enum { ROUNDED_NS = 1000 };
+
+/* No work begins before the call that launched it, unless times are damaged or host and device differ in clocks. */
+static void note_early(pace_read_notes *notes, const pace_step_list *steps, const char *path) {
+    uint64_t early = 0;
+    int64_t most_ns = 0;
+    PACE_ITEMS (const pace_step, step, steps)
+        for (uint32_t task = 0; task < step->count && !step->shared_calls; task++) {
+            uint32_t call = pace_task_cause(step, task);
+            int64_t by_ns = call == PACE_NO_TASK ? 0 : step->start_ns[call] - step->start_ns[task];
+            early += by_ns > ROUNDED_NS;
+            if (by_ns > most_ns) most_ns = by_ns;
+        }
+    if (!early) return;
+    note_code(notes, PACE_WARN_CLOCKS_DIFFER);
+    pace_list(notes->warning, sizeof notes->warning, "; ",
+              "%s: %" PRIu64 " kernels and copies begin before the call that launched them, by up to %.4g ms: host and "
+              "device have different clocks, or times are damaged, and what the device waited for is uncertain",
+              path, early, (double)most_ns / 1e6);
+}
+
+/* No device starts and ends a kernel within so short a time, and none takes so long on average. */
+static const int64_t SHORTEST_NS = 500, LONGEST_MEAN_NS = INT64_C(10000000000);
+
+/* Whoever writes a timeline of his own may write it in another unit. */
+static void note_unit(pace_read_notes *notes, const pace_step_list *steps, const char *path) {
+    int64_t longest_ns = 0;
+    double sum_ns = 0, count = 0;
+    PACE_ITEMS (const pace_step, step, steps)
+        for (uint32_t task = 0; task < step->count; task++) {
+            int64_t ns = step->kind[task] == PACE_TASK_KERNEL ? pace_task_ns(step, task) : 0;
+            if (ns > longest_ns) longest_ns = ns;
+            sum_ns += (double)ns;
+            count += ns > 0;
+        }
+    bool is_short = longest_ns > 0 && longest_ns<SHORTEST_NS, is_long = sum_ns> count * (double)LONGEST_MEAN_NS;
+    if (!is_short && !is_long) return;
+    note_code(notes, PACE_WARN_UNIT_DOUBTED);
+    pace_list(notes->warning, sizeof notes->warning, "; ",
+              "%s: %s of the device takes %.3g s: are its times in the unit of this format (docs/formats.md)?", path,
+              is_short ? "the longest work" : "the mean piece of work",
+              is_short ? (double)longest_ns / 1e9 : sum_ns / count / 1e9);
 }
 
 static bool has_times(const pace_trace_format *format) { return format->read_step || format->read_ranks; }
@@ -316,6 +365,8 @@ pace_status pace_trace_read(pace_step_list *out, const char *path, pace_read_not
     pace_status status = read_steps(out, format, path, notes, progress);
     if (status == PACE_OK) note_repeated(notes, out, path);
     if (status == PACE_OK) note_depth(notes, out, path);
+    if (status == PACE_OK) note_early(notes, out, path);
+    if (status == PACE_OK && format->begins != begins_database) note_unit(notes, out, path);
     bool again = status == PACE_E_INPUT && strcmp(path, "-") != 0;
     if (!again || pace_trace_format_of(&format, path) != PACE_OK || has_times(format)) return status;
     return refuse_untimed(path, format);
