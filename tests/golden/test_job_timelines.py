@@ -168,6 +168,17 @@ def test_table(folder):
     held(json_of("analyze", write_table(os.path.join(folder, "unnumbered.csv"), words, COLUMNS[:2] + COLUMNS[3:])), job, 1)
 
 
+def test_doubts(folder):
+    """A table that lacks the rows of a rank, and one in microseconds, whose times count as seconds."""
+    job = Job(3, 1, 4, 1, 1.5, replicas=2)
+    rows = list(job.rows(4, False))
+    slow = [[*row[:5], 1e6 * row[5], 1e6 * row[6], *row[7:]] for row in rows]
+    for name, given, wanted in (("whole", rows, None), ("a rank", [row for row in rows if row[2] != 3], "1 of 6 ranks have no operations"), ("microseconds", slow, "in the unit of this format")):
+        warnings = json_of("analyze", write_table(os.path.join(folder, "doubts.csv"), given))["warnings"]
+        said = [w["text"] for w in warnings if w["code"] in ("ranks_missing", "unit_doubted")]
+        expect(len(said) == (wanted is not None) and all(wanted in text for text in said), name, warnings)
+
+
 def test_steps_of_one_clock(folder):
     """Neighbours on one clock keep the time between them; steps that are no neighbours do not get that of those between."""
     job = Job(2, 1, 4, 1, 1.5)
@@ -321,7 +332,7 @@ def test_published(folder):
     expect("The others wait for rank 7" in run("analyze", logs)[1], "pp8 waits for its last stage, which computes the loss")
 
 
-for test in (test_table, test_steps_of_one_clock, test_events, test_logs, test_causes, test_hostile, test_refusals, *([test_published] if os.path.exists(os.path.join(SHARED, "kineto", "straggler_ST")) else [])):
+for test in (test_table, test_doubts, test_steps_of_one_clock, test_events, test_logs, test_causes, test_hostile, test_refusals, *([test_published] if os.path.exists(os.path.join(SHARED, "kineto", "straggler_ST")) else [])):
     with tempfile.TemporaryDirectory() as folder:
         test(folder)
 finish()

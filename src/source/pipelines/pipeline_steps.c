@@ -353,19 +353,46 @@ static void list_unknown_kinds(char *out, size_t size, const maker *m) {
     }
 }
 
+typedef PACE_VEC(int64_t) numbers;
+
+static pace_status keep_new(numbers *list, int64_t number) {
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i] == number) return PACE_OK;
+    return PACE_PUSH(list, number);
+}
+
+/* Stages, replicas and parts of tensors make a grid; who of it recorded nothing is missing. */
+static pace_status count_missing(size_t *out, size_t *places, const maker *m) {
+    numbers stages = {0}, replicas = {0}, tensors = {0};
+    pace_status status = PACE_OK;
+    PACE_ITEMS (const pace_pipeline_worker, worker, &m->all->workers) {
+        if (status == PACE_OK) status = keep_new(&stages, worker->stage);
+        if (status == PACE_OK) status = keep_new(&replicas, worker->replica);
+        if (status == PACE_OK) status = keep_new(&tensors, worker->tensor);
+    }
+    *places = stages.count * replicas.count * tensors.count;
+    *out = *places > m->all->workers.count ? *places - m->all->workers.count : 0;
+    PACE_VEC_FREE(&stages, &replicas, &tensors);
+    return status;
+}
+
 /* Of several warnings the gravest code counts. */
-static void say(maker *m) {
+static pace_status say(maker *m) {
     char unknown[256], *text = m->notes->warning;
-    size_t size = sizeof m->notes->warning;
+    size_t size = sizeof m->notes->warning, missing, places;
+    PACE_TRY(count_missing(&missing, &places, m));
+    if (missing) pace_list(text, size, "; ", "%zu of %zu ranks have no operations here", missing, places);
     list_unknown_kinds(unknown, sizeof unknown, m);
     if (*unknown) pace_list(text, size, "; ", "operations of unknown kind are taken for compute: %s", unknown);
     if (m->nobody) pace_list(text, size, "; ", "%" PRIu64 " messages to nobody were left out", m->nobody);
     m->notes->code = *unknown || m->nobody ? PACE_WARN_EVENTS_LEFT_OUT : PACE_WARN_TIMELINE_ASSUMED;
+    if (missing) m->notes->code = PACE_WARN_RANKS_MISSING;
     pace_list(
         text, size, "; ",
         "a pass is one piece of work here, taken for bound by compute; nothing of the host is known; an operation is "
         "taken to wait for the one of its rank that ended before it%s",
         m->laid ? "; steps are laid end to end, for nothing is known of the time between them" : "");
+    return PACE_OK;
 }
 
 static pace_status make_all(pace_step_list *out, maker *m) {
@@ -379,8 +406,7 @@ static pace_status make_all(pace_step_list *out, maker *m) {
     if (all->drawn) begin_exchanges(m);
     place_steps(m);
     PACE_ITEMS (const pace_pipeline_worker, worker, &all->workers) PACE_TRY(make_rank(out, m, worker));
-    say(m);
-    return PACE_OK;
+    return say(m);
 }
 
 pace_status pace_pipeline_steps_make(pace_step_list *out, pace_pipeline_rows *rows, const char *path,
