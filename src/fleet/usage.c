@@ -13,8 +13,14 @@ pace_status pace_usage_init(pace_usage *usage) {
     return pace_names_init(&usage->names);
 }
 
+static void free_gauge(pace_usage_gauge *gauge) {
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) PACE_VEC_FREE(&gauge->covered[c]);
+    PACE_VEC_FREE(&gauge->wide);
+}
+
 void pace_usage_free(pace_usage *usage) {
     pace_names_free(&usage->names);
+    PACE_ITEMS (pace_usage_gauge, gauge, &usage->gauges) free_gauge(gauge);
     PACE_VEC_FREE(&usage->runs, &usage->facts, &usage->gauges, &usage->fact_of, &usage->gauge_of, &usage->namespace_of,
                   &usage->waits);
     pace_id_set_free(&usage->seen);
@@ -95,8 +101,8 @@ static void note_state(pace_usage *usage, pace_usage_run *run, const pace_usage_
 /* Whether the same run was there before: a file given twice, two that overlap. */
 static pace_status is_repeated(bool *out, pace_usage *usage, const pace_usage_run *run) {
     struct {
-        double names[2], times[4];
-    } key = {{run->job, run->part}, {run->start_s, run->end_s, run->gpus, run->submit_s}};
+        double names[2], times[5];
+    } key = {{run->job, run->part}, {run->start_s, run->end_s, run->gpus, run->submit_s, run->elapsed_s}};
     *out = false;
     if (run->job == 0) return PACE_OK;
     uint64_t id = pace_hash(&key, sizeof key);
@@ -151,9 +157,22 @@ static pace_status add_nodes(pace_usage *usage, const pace_usage_run *run, const
         &(pace_usage_hold){.job = run->job, .cluster = usage->of, .start_s = run->start_s, .end_s = end_s});
 }
 
+/* Some write 0 where there is no end. */
+static double end_of(const double *number) {
+    double end_s = number[PACE_USAGE_END];
+    return end_s == 0 && number[PACE_USAGE_START] > 0 ? NAN : end_s;
+}
+
+/* Clocks that are set back between them let a start and an end seem closer by so much. */
+static const double clock_change_s = 3600;
+
+static bool is_overlong(const pace_usage_run *run) {
+    return run->gpus > 0 && run->elapsed_s > run->end_s - run->start_s + clock_change_s;
+}
+
 static pace_status add_run(pace_usage *usage, const pace_usage_mapping *mapping, const pace_usage_row *row) {
     const double *n = row->number;
-    double times = or_else(n[PACE_USAGE_TIMES], 1);
+    double times = or_else(n[PACE_USAGE_TIMES], 1), end_s = end_of(n);
     bool open = mapping->open && row->state == PACE_STATE_RUNNING;
     pace_usage_run run = {.gpus = or_else(n[PACE_USAGE_GPUS], 0) * times,
                           .each = or_else(n[PACE_USAGE_GPUS], 0),
@@ -161,19 +180,19 @@ static pace_status add_run(pace_usage *usage, const pace_usage_mapping *mapping,
                           .asked = n[PACE_USAGE_ASKED] * times,
                           .submit_s = n[PACE_USAGE_SUBMIT],
                           .start_s = n[PACE_USAGE_START],
-                          .end_s = open ? NAN : n[PACE_USAGE_END],
+                          .end_s = open ? NAN : end_s,
                           .elapsed_s = n[PACE_USAGE_ELAPSED],
                           .gpu_hours = NAN,
                           .busy = NAN};
-    bool repeated;
-    see(usage, run.submit_s);
-    see(usage, run.start_s);
-    see(usage, isnan(n[PACE_USAGE_END]) ? run.start_s + run.elapsed_s : n[PACE_USAGE_END]);
-    if (!(run.gpus > 0) && !(run.asked > 0)) return add_part_without_gpus(usage, row);
-    if (isnan(run.elapsed_s) && run.end_s < run.start_s) {
-        usage->impossible++;
-        return PACE_OK;
+    bool repeated, impossible = isnan(run.elapsed_s) && run.end_s < run.start_s;
+    if (!impossible) {
+        see(usage, run.submit_s);
+        see(usage, run.start_s);
+        see(usage, isnan(end_s) ? run.start_s + run.elapsed_s : end_s);
     }
+    if (!(run.gpus > 0) && !(run.asked > 0)) return add_part_without_gpus(usage, row);
+    usage->impossible += impossible;
+    if (impossible) return PACE_OK;
     note_state(usage, &run, row);
     PACE_TRY(name_of(&run.job, usage, row->text[PACE_USAGE_JOB]));
     PACE_TRY(name_of(&run.part, usage, row->text[PACE_USAGE_PART]));
@@ -181,6 +200,7 @@ static pace_status add_run(pace_usage *usage, const pace_usage_mapping *mapping,
     PACE_TRY(is_repeated(&repeated, usage, &run));
     if (repeated) usage->repeated++;
     if (repeated) return PACE_OK;
+    usage->overlong += is_overlong(&run);
     usage->zoneless |= row->zoneless;
     usage->year_last |= row->year_last;
     PACE_TRY(add_nodes(usage, &run, row));
@@ -258,7 +278,7 @@ static pace_status new_gauge(pace_usage *usage, const owner *whose, const pace_u
                               .shared = whose->shared,
                               .part = row->text[PACE_USAGE_SLICE].length > 0,
                               .share = share_of(mapping, row)};
-    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) gauge.last_s[c] = NAN;
+    for (int c = 0; c < PACE_USAGE_COUNTERS; c++) gauge.at_s[c] = gauge.first_s[c] = gauge.last_s[c] = NAN;
     PACE_TRY(name_of(&gauge.job, usage, whose->job));
     PACE_TRY(name_of(&gauge.node, usage, row->text[PACE_USAGE_NODE]));
     PACE_TRY(names_of(gauge.by, usage, row));
@@ -295,23 +315,40 @@ static const double irregular = 1.5;
 static void note_step(pace_usage *usage, double passed) {
     bool gaps = passed * irregular < usage->step_s;
     if (passed < usage->step_s) usage->step_s = passed;
-    for (size_t i = 0; gaps && i < usage->gauges.count; i++)
-        for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
-            usage->gauges.items[i].unseen[c] += usage->gauges.items[i].wide[c];
-            usage->gauges.items[i].wide[c] = usage->gauges.items[i].wide_sums[c] = 0;
-        }
+    for (size_t i = 0; gaps && i < usage->gauges.count; i++) usage->gauges.items[i].wide.count = 0;
 }
 
-static void add_value(pace_usage *usage, pace_usage_gauge *gauge, int c, double passed, double value, double gap_s) {
-    if (!(passed > 0)) return;
+pace_status pace_usage_cover(pace_usage *usage, pace_usage_gauge *gauge, const pace_usage_between *between) {
+    int c = between->counter;
+    double fresh_s;
+    PACE_TRY(pace_covered_add(&fresh_s, &gauge->covered[c], between->stretch));
+    gauge->seconds[c] += fresh_s;
+    gauge->sums[c] += fresh_s * between->value;
+    usage->covered_hours[c] += gauge->share * (between->stretch.to_s - between->stretch.from_s - fresh_s) / 3600;
+    return PACE_OK;
+}
+
+static pace_status add_between(pace_usage *usage, pace_usage_gauge *gauge, const pace_usage_between *between,
+                               double gap_s) {
+    double passed = between->stretch.to_s - between->stretch.from_s;
+    if (!(passed > 0)) return PACE_OK;
     if (passed < usage->step_s) note_step(usage, passed);
-    if (passed <= gap_s) {
-        gauge->seconds[c] += passed;
-        gauge->sums[c] += passed * value;
-    } else if (passed <= irregular * usage->step_s) {
-        gauge->wide[c] += passed;
-        gauge->wide_sums[c] += passed * value;
-    } else gauge->unseen[c] += passed;
+    if (passed <= gap_s) return pace_usage_cover(usage, gauge, between);
+    return passed <= irregular * usage->step_s ? PACE_PUSH(&gauge->wide, *between) : PACE_OK;
+}
+
+/* Rows may come oldest first or newest first. */
+static pace_status add_value(pace_usage *usage, pace_usage_gauge *gauge, int c, double at_s, double value,
+                             double gap_s) {
+    double before_s = gauge->at_s[c];
+    bool back = at_s < before_s;
+    pace_usage_between between = {c, back ? (pace_stretch){at_s, before_s} : (pace_stretch){before_s, at_s},
+                                  back ? gauge->value[c] : value};
+    gauge->at_s[c] = at_s;
+    gauge->value[c] = value;
+    gauge->first_s[c] = fmin(gauge->first_s[c], at_s);
+    gauge->last_s[c] = fmax(gauge->last_s[c], at_s);
+    return add_between(usage, gauge, &between, gap_s);
 }
 
 /* A value stands for the time since the one before it, unless too much time lies between them. */
@@ -323,9 +360,7 @@ static pace_status add_counters(pace_usage *usage, const pace_usage_mapping *map
     PACE_TRY(gauge_of(&gauge, usage, mapping, row));
     for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
         double value = row->number[(int)PACE_USAGE_COUNTERS_FROM + c];
-        if (isnan(value)) continue;
-        add_value(usage, gauge, c, at_s - gauge->last_s[c], value, mapping->gap_s);
-        gauge->last_s[c] = at_s;
+        if (!isnan(value)) PACE_TRY(add_value(usage, gauge, c, at_s, value, mapping->gap_s));
     }
     return PACE_OK;
 }

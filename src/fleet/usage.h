@@ -9,6 +9,7 @@
 
 #include "base/id_set.h"
 #include "base/intern.h"
+#include "fleet/covered.h"
 #include "fleet/usage_nodes.h"
 #include "source/usage/usage_mapping.h"
 
@@ -53,6 +54,13 @@ typedef struct {
     double seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS]; /* of its GPUs' counters: value times time */
 } pace_usage_fact;
 
+/* The time between two values of a counter, which is the later one's. */
+typedef struct {
+    int counter;
+    pace_stretch stretch;
+    double value;
+} pace_usage_between;
+
 /* The counters of one GPU, or of a part of it, while one job had it. */
 typedef struct {
     pace_name job, by[PACE_BY_STATE];
@@ -61,9 +69,11 @@ typedef struct {
     double share;        /* of the GPU; 0 of a whole one whose parts have counters of their own */
     bool by_node;        /* the job is the one that held the node then */
     bool shared;         /* several jobs did */
-    double last_s[PACE_USAGE_COUNTERS], seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS];
-    double wide[PACE_USAGE_COUNTERS], wide_sums[PACE_USAGE_COUNTERS]; /* between values as far apart as all are */
-    double unseen[PACE_USAGE_COUNTERS]; /* seconds between values that stand too far apart */
+    double at_s[PACE_USAGE_COUNTERS], value[PACE_USAGE_COUNTERS]; /* of the value read last; NAN = none so far */
+    double first_s[PACE_USAGE_COUNTERS], last_s[PACE_USAGE_COUNTERS];
+    double seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS];
+    pace_covered covered[PACE_USAGE_COUNTERS]; /* what `seconds` are of */
+    PACE_VEC(pace_usage_between) wide;         /* as far apart as all others may be */
 } pace_usage_gauge;
 
 /* A wait for GPUs: of a job's first run after it was submitted. */
@@ -94,6 +104,9 @@ typedef struct {
     uint64_t without_gpus;         /* runs that neither hold nor ask for GPUs */
     uint64_t on_shares;            /* those that hold shares of GPUs, nobody says how large */
     uint64_t repeated, impossible; /* rows that were there before; that end before they start */
+    uint64_t earlier;              /* runs that a row shows while they ran, and another one later */
+    uint64_t overlong;             /* runs that took longer than from their start to their end */
+    double longest_s;              /* run */
     uint64_t backwards;            /* jobs that start before they were submitted */
     pace_name cluster;             /* the first that a row names; 0 = none does */
     pace_name of;                  /* the cluster of the row that is added, where it is another; else 0 */
@@ -105,8 +118,9 @@ typedef struct {
     double unseen_hours;    /* of runs made of counters: GPU-hours between values that stand too far apart */
     double unheld_hours;    /* GPU-hours that counters saw and no job held */
     double unmatched_hours; /* GPU-hours of counters of jobs that no table has */
-    double shared_hours;    /* GPU-hours of counters on nodes of which it is not clear which GPUs a job held */
-    double unnamed_hours;   /* GPU-hours of counters that name no job, beside a table of jobs */
+    double covered_hours[PACE_USAGE_COUNTERS]; /* between values of a counter: GPU-hours that others cover already */
+    double shared_hours;  /* GPU-hours of counters on nodes of which it is not clear which GPUs a job held */
+    double unnamed_hours; /* GPU-hours of counters that name no job, beside a table of jobs */
 } pace_usage;
 
 pace_status pace_usage_init(pace_usage *usage) PACE_MUST_CHECK;
@@ -117,6 +131,13 @@ pace_status pace_usage_add(void *context, const pace_usage_mapping *mapping, con
 
 /** Puts runs, facts and counters together: times, GPU-hours, waits, what was busy. Once, after the last row. */
 pace_status pace_usage_join(pace_usage *usage) PACE_MUST_CHECK;
+
+/** Of runs that several rows show, the latest row counts. */
+pace_status pace_usage_drop_earlier(pace_usage *usage) PACE_MUST_CHECK;
+
+/** Counts of the time between two values what no others cover. */
+pace_status pace_usage_cover(pace_usage *usage, pace_usage_gauge *gauge,
+                             const pace_usage_between *between) PACE_MUST_CHECK;
 
 /** The fact about what a name is of; a new one if there is none so far. */
 pace_status pace_usage_fact_named(pace_usage_fact **out, pace_usage *usage, pace_name name) PACE_MUST_CHECK;

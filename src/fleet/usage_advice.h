@@ -5,10 +5,11 @@
 
 /* Which runs a change is about (catalog/usage.yaml). */
 typedef struct {
-    double held_busy;   /* a run whose GPUs worked less holds them for nothing */
-    double held_hours;  /* when it lasted at least so long */
-    double shared_busy; /* GPUs that worked less could be shared */
-    double fewest_jobs; /* judged jobs of a type of work, to estimate others of it */
+    double held_busy;                           /* a run whose GPUs worked less holds them for nothing */
+    double held_hours;                          /* when it lasted at least so long */
+    double shared_busy;                         /* GPUs that worked less could be shared */
+    double fewest_jobs;                         /* judged jobs of a type of work, to estimate others of it */
+    double doubted_below_s, doubted_above_days; /* the unit of times is, by how long the longest run is */
 } pace_usage_rules;
 
 typedef enum {

@@ -104,6 +104,12 @@ static int longest_of(const pace_usage_gauge *gauge) {
 
 static double seconds_of(const pace_usage_gauge *gauge) { return gauge->seconds[longest_of(gauge)]; }
 
+/* Between its first value and its last no value stands for so long. */
+static double unseen_of(const pace_usage_gauge *gauge) {
+    int c = longest_of(gauge);
+    return fmax(0, gauge->last_s[c] - gauge->first_s[c] - pace_covered_length(&gauge->covered[c]));
+}
+
 static double hours_of(const pace_usage_gauge *gauge) { return gauge->share * seconds_of(gauge) / 3600; }
 
 /* A GPU's power is read whole where it is cut: each part has the mean of it. */
@@ -183,7 +189,7 @@ static pace_status count_gauges(pace_usage *usage) {
     PACE_ITEMS (const pace_usage_gauge, gauge, &usage->gauges) {
         if (jobs && !gauge->job) usage->unheld_hours += hours_of(gauge);
         else PACE_TRY(run_of_gauge(usage, gauge));
-        if (!jobs || gauge->job) usage->unseen_hours += gauge->share * gauge->unseen[longest_of(gauge)] / 3600;
+        if (!jobs || gauge->job) usage->unseen_hours += gauge->share * unseen_of(gauge) / 3600;
     }
     return PACE_OK;
 }
@@ -295,16 +301,15 @@ static pace_status find_waits(pace_usage *usage) {
 }
 
 /* Steps that turned out to be those of all counters count as any. */
-static void take_wide(pace_usage *usage) {
+static pace_status take_wide(pace_usage *usage) {
     PACE_ITEMS (pace_usage_gauge, gauge, &usage->gauges)
-        for (int c = 0; c < PACE_USAGE_COUNTERS; c++) {
-            gauge->seconds[c] += gauge->wide[c];
-            gauge->sums[c] += gauge->wide_sums[c];
-        }
+        PACE_ITEMS (const pace_usage_between, between, &gauge->wide) PACE_TRY(pace_usage_cover(usage, gauge, between));
+    return PACE_OK;
 }
 
 pace_status pace_usage_join(pace_usage *usage) {
-    take_wide(usage);
+    PACE_TRY(pace_usage_drop_earlier(usage));
+    PACE_TRY(take_wide(usage));
     if (usage->gauges.count) PACE_TRY(merge_parts(usage));
     if (usage->runs.count == 0) PACE_TRY(count_gauges(usage));
     else if (usage->gauges.count) PACE_TRY(give_gauges(usage));
@@ -312,6 +317,7 @@ pace_status pace_usage_join(pace_usage *usage) {
         pace_usage_run *run = &usage->runs.items[i];
         apply_facts(usage, run);
         settle_time(usage, run);
+        usage->longest_s = fmax(usage->longest_s, run->elapsed_s);
         pace_usage_fact *fact = fact_of(usage, run->job);
         if (fact && run->gpu_hours > 0) fact->gpu_hours += run->gpu_hours;
     }

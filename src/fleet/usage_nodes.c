@@ -93,13 +93,20 @@ pace_status pace_usage_nodes_add(pace_usage_nodes *nodes, pace_names *names, pac
     return PACE_OK;
 }
 
-PACE_ORDER(by_node, pace_usage_hold, PACE_UP(node) PACE_UP(start_s) PACE_UP(job))
+PACE_ORDER(by_node, pace_usage_hold, PACE_UP(node) PACE_UP(start_s) PACE_UP(job) PACE_UP(end_s))
+
+/* A run that one export shows while it ran, and another one later, held its nodes up to its end. */
+static bool is_earlier(const pace_usage_hold *ended, const pace_usage_hold *hold) {
+    return hold->node == ended->node && hold->start_s == ended->start_s && hold->job == ended->job &&
+           isinf(hold->end_s);
+}
 
 static void sort(pace_usage_nodes *nodes) {
     pace_usage_hold *holds = nodes->holds.items;
     if (nodes->holds.count) qsort(holds, nodes->holds.count, sizeof *holds, by_node);
     for (size_t i = 0; i < nodes->holds.count; i++) {
         bool same = i > 0 && holds[i - 1].node == holds[i].node;
+        if (i > 0 && is_earlier(&holds[i - 1], &holds[i])) holds[i].end_s = holds[i - 1].end_s;
         holds[i].latest_s = same ? fmax(holds[i - 1].latest_s, holds[i].end_s) : holds[i].end_s;
     }
     nodes->sorted = true;

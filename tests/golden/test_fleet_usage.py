@@ -1043,6 +1043,94 @@ def test_clusters():
     expect("no cluster" not in json.dumps(one["warnings"]), "of one cluster nothing is said", one["warnings"])
 
 
+def test_counters_twice_and_in_any_order():
+    """One GPU for an hour, a value a minute: given twice, in parts that overlap, newest first, by two exporters, or shuffled, no more than that hour counts."""
+    rows = [f"{1772355600 + 60 * i},DCGM_FI_DEV_GPU_UTIL,n1,0,train,{40 + i % 3 * 10}" for i in range(61)]
+    head = "time,name,Hostname,gpu,pod,value\n"
+    busy = sum(40 + i % 3 * 10 for i in range(1, 61)) / 60 / 100
+    shuffled = rows[:]
+    random.Random(1).shuffle(shuffled)
+    ways = {"once": rows, "newest first": rows[::-1], "twice": rows + rows, "each row twice": [r for r in rows for _ in range(2)],
+            "overlapping": rows[:41] + rows[20:], "the later part first": rows[30:] + rows[:31], "two exporters": rows + [r.replace("0,DCGM", "9,DCGM") for r in rows[:-1]]}
+    for name, given in ways.items():
+        answer = usage(put("order.csv", head + "\n".join(given) + "\n"))
+        expect(near(answer["gpu_hours"], 1) and near(answer["idle_gpu_hours"], 1 - busy, 1e-3), name, answer["gpu_hours"], answer["idle_gpu_hours"], busy)
+        expect(any("each hour counts once" in w["text"] for w in answer["warnings"]) == (name in ("twice", "overlapping", "two exporters")), name, answer["warnings"])
+    expect(usage(put("order.csv", head + "\n".join(shuffled) + "\n"))["gpu_hours"] <= 1 + 1e-9, "shuffled")
+    parts = put("b.csv", head + "\n".join(rows[30:]) + "\n"), put("a.csv", head + "\n".join(rows[:31]) + "\n")
+    expect(near(usage(*parts)["gpu_hours"], 1), "two files, the later first")
+
+
+def test_counters_in_another_unit():
+    def said(name, value):
+        rows = "".join(f"{1772355600 + 60 * i},{name},n1,0,train,{value(i)}\n" for i in range(61))
+        code, out, err = run(put("unit.csv", "time,name,Hostname,gpu,pod,value\n" + rows), "--format", "json")
+        return [w["text"] for w in json.loads(out)["warnings"] if w["code"] == "unit_doubted"] if code == 0 else [err]
+
+    expect("are they shares" in said("DCGM_FI_DEV_GPU_UTIL", lambda i: 0.25 + i % 2 / 2)[0], "shares in place of percents")
+    expect("above 1 and count as none" in said("DCGM_FI_PROF_GR_ENGINE_ACTIVE", lambda i: i % 2 * 70)[0], "percents in place of shares")
+    expect(said("DCGM_FI_DEV_GPU_UTIL", lambda i: i) == said("DCGM_FI_DEV_GPU_UTIL", lambda i: 0) == [], "percents")
+    expect(said("DCGM_FI_PROF_GR_ENGINE_ACTIVE", lambda i: 0.5 if i % 2 else 9223372036854775794) == [], "a driver's blank")
+
+
+def test_more_than_an_answer():
+    """A second document in one file, and what Prometheus or Slurm says against its own answer."""
+    series = prometheus("DCGM_FI_PROF_GR_ENGINE_ACTIVE", 0, [[1772355600 + 60 * i, "1"] for i in range(61)])
+    whole = answered([series])
+    for text, code, words in ((whole, None, ""), (whole + "\n", None, ""), (whole + whole, "file_cut_off", "end of the document"),
+                              (whole[:-1] + ',"warnings":["store gateway 3 did not answer"]}', "rows_left_out", "gateway 3 did not"),
+                              ('{"warnings":[],"errors":[],' + whole[1:], None, ""), ('{"errors":[{"error":"gone"}],' + whole[1:], "rows_left_out", "gone")):
+        answer = usage(put("more.json", text))
+        expect(near(answer["gpu_hours"], 1), "what is there counts", answer["gpu_hours"], text[-60:])
+        expect([w["code"] for w in answer["warnings"]] == ([code] if code else []) and words in json.dumps(answer["warnings"]), "said", text[-60:], answer["warnings"])
+
+
+def test_counters_without_their_name():
+    series = prometheus("DCGM_FI_DEV_GPU_UTIL", 0, [[1772355600 + 60 * i, "50"] for i in range(61)])
+    for name, wanted in (("", "avg_over_time() drop the name"), ("gpu:util:avg5m", 'called "gpu:util:avg5m"')):
+        series["metric"]["__name__"] = name
+        code, _, err = run(put("unnamed.json", answered([series])))
+        expect(code == 3 and wanted in err and "DCGM_FI_PROF_GR_ENGINE_ACTIVE" in err and err.count("\n") == 1, name, code, err)
+
+
+def test_daily_exports():
+    """A job that two exports show while it runs and a third after its end, in any order of the files, beside a requeued one and one on two models."""
+    head = "JobID|State|Submit|Start|End|Elapsed|AllocTRES\n"
+    row = "1|{}|2026-03-01T08:00:00|2026-03-01T08:30:00|{}|{}|gres/gpu:a100=4,gres/gpu:h100=4,gres/gpu=8\n"
+    other = "2|COMPLETED|2026-03-01T08:00:00|2026-03-01T0{}:30:00|2026-03-01T0{}:00:00|00:30:00|gres/gpu=2\n"
+    days = [put("day1.txt", head + row.format("RUNNING", "Unknown", "01:00:00") + other.format(2, 3) + other.format(4, 5)),
+            put("day2.txt", head + row.format("RUNNING", "Unknown", "1-01:00:00")), put("day3.txt", head + row.format("COMPLETED", "2026-03-02T13:30:00", "1-05:00:00"))]
+    for files, hours in ((days, 8 * 29), (days[::-1], 8 * 29), (days[:2], 8 * 25), (days[1::-1], 8 * 25), (days[:1], 8)):
+        answer = usage(*files)
+        expect(near(answer["gpu_hours"], hours + 2), "hours", files, answer["gpu_hours"], hours + 2)
+        expect({g["name"]: g["gpu_hours"] for g in answer["gpus"]}.get("h100") == hours / 2, "models", answer["gpus"])
+        said = [w["text"] for w in answer["warnings"] if "shows later" in w["text"]]
+        expect(len(said) == (len(files) > 1) and all(f": {len(files) - 1};" in text for text in said), "said", files, answer["warnings"])
+
+
+def test_times_that_cannot_be():
+    def said(*rows):
+        answer = usage(put("times.csv", "\n".join(rows) + "\n"))
+        return answer, [w["code"] for w in answer["warnings"]]
+
+    header = "job_id,gpus,start_time,end_time,state"
+    good = "1,8,2026-03-01 08:00:00,2026-03-01 10:00:00,completed"
+    answer, codes = said(header, good)
+    expect(near(answer["gpu_hours"], 16) and codes == [], "as it should be", codes)
+    expect(said(header, good, "2,8,2026-03-01 08:00:00,9999-12-31 00:00:00,running")[1] == ["unit_doubted"], "an end that stands for none")
+    expect(said(header, "1,8,45000.25,45000.5,completed")[1] == ["unit_doubted"], "days of a spreadsheet")
+    answer, codes = said(header, "1,8,1772353800,1772361000,completed", "2,8,1772353800,0,completed")
+    expect(near(answer["gpu_hours"], 16) and near(answer["span_s"], 7200) and codes == ["jobs_left_out"], "an end of 0 is none", answer["span_s"], codes)
+    expect(said("job_id,gpus,runtime", "1,8,7200")[1] == ["unit_assumed"], "a duration without a unit")
+    for named in ("job_id,gpus,runtime_s", "job_id,gpus,Runtime (h)"):
+        expect(said(named, "1,8,7200" if "_s" in named else "1,8,2")[1] == [], named)
+    expect(said("job_id,gpus,runtime", "1,8,2:00")[1] == ["unit_assumed"], "hours and minutes, or minutes and seconds")
+    expect(said("job_id,gpus,runtime", "1,8,2:00:00")[1] == [], "a clock says its unit")
+    sacct = "JobID|State|Start|End|Elapsed|AllocTRES"
+    for took, codes in (("02:00:00", []), ("02:59:00", []), ("200:00:00", ["unit_doubted"])):
+        expect(said(sacct, f"1|COMPLETED|2026-03-01T08:00:00|2026-03-01T10:00:00|{took}|gres/gpu=8")[1] == codes, "longer than from start to end", took)
+
+
 def test_page():
     code, out, _ = run(sample("sacct.txt"), sample("prometheus.json"), "--format", "html")
     expect(code == 0 and "GPU-hours by user" in out and "What to change" in out, "page")

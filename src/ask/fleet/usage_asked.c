@@ -86,6 +86,8 @@ static pace_status load_rules(pace_usage_rules *out, pace_catalog *catalog) {
     PACE_TRY(pace_yaml_real(&out->held_busy, yaml, rules, "held_busy", 0, 1));
     PACE_TRY(pace_yaml_real(&out->held_hours, yaml, rules, "held_hours", 0, 1e6));
     PACE_TRY(pace_yaml_real(&out->shared_busy, yaml, rules, "shared_busy", 0, 1));
+    PACE_TRY(pace_yaml_real(&out->doubted_below_s, yaml, rules, "doubted_below_s", 0, 1e6));
+    PACE_TRY(pace_yaml_real(&out->doubted_above_days, yaml, rules, "doubted_above_days", 1, 1e6));
     return pace_yaml_real(&out->fewest_jobs, yaml, rules, "fewest_jobs", 1, 1e6);
 }
 
@@ -101,6 +103,20 @@ static pace_status know_gpus(pace_usage_asked *a, const pace_usage_options *opti
     return status;
 }
 
+/* Functions of Prometheus drop the name of what they are of; recording rules make another. */
+static pace_status say_none(const pace_usage_asked *a, const char *path) {
+    const pace_usage_reading *r = &a->readings.items[0];
+    if (r->unknown_metrics == 0)
+        return pace_fail(PACE_E_INPUT, "%s (%s): expected jobs that hold GPUs, or counters over time, found none", path,
+                         r->mapping->title);
+    return pace_fail(
+        PACE_E_INPUT,
+        "%s (%s): expected values of counters such as %s, found %llu of counters that are called otherwise; "
+        "the first is called \"%s\"%s",
+        path, r->mapping->title, r->mapping->metrics[0].name, (unsigned long long)r->unknown_metrics, r->unknown_metric,
+        *r->unknown_metric ? "" : ": functions such as avg_over_time() drop the name, so ask without them");
+}
+
 pace_status pace_usage_ask(pace_usage_asked *out, const char *const *paths, size_t count,
                            const pace_usage_options *options) {
     *out = (pace_usage_asked){0};
@@ -111,9 +127,7 @@ pace_status pace_usage_ask(pace_usage_asked *out, const char *const *paths, size
     PACE_TRY(set_dates(&out->mappings, options->dates));
     PACE_TRY(read_files(out, paths, count));
     PACE_TRY(pace_usage_join(&out->usage));
-    if (out->usage.runs.count == 0)
-        return pace_fail(PACE_E_INPUT, "%s (%s): expected jobs that hold GPUs, or counters over time, found none",
-                         paths[0], out->readings.items[0].mapping->title);
+    if (out->usage.runs.count == 0) return say_none(out, paths[0]);
     if (options->dates && !out->usage.year_last)
         return pace_fail(PACE_E_USAGE, "dates: has no effect: no date of these jobs is like 03/04/2026");
     PACE_TRY(know_gpus(out, options));

@@ -307,9 +307,7 @@ static void put_totals(pace_node *root, const pace_usage_asked *a) {
 static void note_readings(pace_node *root, const pace_usage_asked *a, const char *const *paths) {
     for (size_t i = 0; i < a->readings.count; i++) {
         const pace_usage_reading *r = &a->readings.items[i];
-        if (*r->columns)
-            pace_node_note(root, "%s: columns taken as %s. A duration without a unit is in seconds.", paths[i],
-                           r->columns);
+        if (*r->columns) pace_node_note(root, "%s: columns taken as %s.", paths[i], r->columns);
         if (r->dates_told != PACE_DATES_UNSAID)
             pace_node_note(root, "%s: dates such as 03/04/2026 are %s: another date of the file can be nothing else.",
                            paths[i], pace_date_order_names[r->dates_told]);
@@ -366,6 +364,10 @@ static void warn_of_runs(pace_report *report, const pace_usage_asked *a) {
     if (u->repeated)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL, "rows that repeat a run: %llu; each run counts once",
                          (unsigned long long)u->repeated);
+    if (u->earlier)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "rows that show a run while it ran, which another row shows later: %llu; the last one counts",
+                         (unsigned long long)u->earlier);
     if (u->impossible)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL, "runs that end before they start, left out: %llu",
                          (unsigned long long)u->impossible);
@@ -420,6 +422,7 @@ static pace_status answer(pace_report *report, void *context) {
         pace_report_add_input(report, of->paths[i], a->readings.items[i].bytes);
     warn_of_files(report, a, of->paths);
     warn_of_runs(report, a);
+    pace_warn_of_usage_doubts(report, a, of->paths);
     pace_put_usage_sentences(root, a);
     put_totals(root, a);
     pace_put_usage_charts(root, a);

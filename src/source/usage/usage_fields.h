@@ -114,6 +114,7 @@ typedef struct {
     size_t gpu_kinds; /* where GPUs were told by model */
     pace_usage_state state;
     bool state_known;
+    bool unitless;  /* it has a duration of which neither it nor the header says the unit */
     bool zoneless;  /* it has a time without a zone */
     bool year_last; /* it has a date that ends with its year: of such a date somebody may have to say the order */
     uint64_t line;  /* of the file, or the number of the record in a JSON document */

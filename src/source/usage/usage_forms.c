@@ -19,6 +19,7 @@ static pace_status read_row(pace_usage_stream *stream, const pace_usage_text *ce
     case PACE_ROW_TAKEN: break;
     }
     r->taken++;
+    r->unitless += row.unitless;
     for (size_t i = 0; i < r->mapping->metric_count; i++)
         if (pace_usage_row_of_device(&row, &stream->binding, i, cells))
             PACE_TRY(stream->take(stream->context, r->mapping, &row));

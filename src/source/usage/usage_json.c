@@ -317,6 +317,26 @@ static pace_json_token read_records(reader *r) {
     return token;
 }
 
+/* What the source itself says against its answer ("warnings", "errors"): the first text of it. */
+static pace_json_token read_caution(reader *r) {
+    char *out = r->stream->reading->caution;
+    size_t length, depth = 1;
+    pace_json_token token = PACE_JSON_ARRAY;
+    while (depth > 0 && !pace_json_failed(token = pace_json_next(r->json))) {
+        depth += token == PACE_JSON_ARRAY || token == PACE_JSON_OBJECT;
+        depth -= token == PACE_JSON_ARRAY_END || token == PACE_JSON_OBJECT_END;
+        if (token != PACE_JSON_STRING || *out) continue;
+        const char *text = pace_json_text(r->json, &length);
+        pace_snprintf(out, PACE_USAGE_REASON, "%.*s", (int)(length < 200 ? length : 200), text);
+    }
+    return token;
+}
+
+static bool is_caution(const reader *r, const char *rest, const char *key, size_t length) {
+    const char *rows = r->stream->binding.mapping->rows;
+    return rest == rows && (pace_span_is(key, length, "warnings") || pace_span_is(key, length, "errors"));
+}
+
 /* Goes down to the array: `rest` names the members on the way. */
 static pace_json_token find_records(reader *r, pace_json_token token, const char *rest) {
     const char *key;
@@ -327,6 +347,7 @@ static pace_json_token find_records(reader *r, pace_json_token token, const char
     while (!pace_json_failed(token = pace_json_member(r->json, &key, &length)) && token != PACE_JSON_OBJECT_END) {
         if (length == wanted && memcmp(key, rest, length) == 0)
             token = find_records(r, token, rest + wanted + (rest[wanted] == '.'));
+        else if (token == PACE_JSON_ARRAY && is_caution(r, rest, key, length)) token = read_caution(r);
         else if (token == PACE_JSON_OBJECT || token == PACE_JSON_ARRAY) token = pace_json_leave(r->json);
         if (pace_json_failed(token) || r->status != PACE_OK) return token;
     }
@@ -337,6 +358,7 @@ static pace_status read_document(reader *r) {
     const pace_usage_mapping *m = r->stream->binding.mapping;
     pace_json_token token = find_records(r, pace_json_next(r->json), m->rows ? m->rows : "");
     PACE_TRY(r->status);
+    if (!pace_json_failed(token) && r->found) token = pace_json_next(r->json); /* nothing, but a second document */
     if (pace_json_failed(token)) return pace_usage_broke_off(r->stream, pace_json_status(r->json), r->row);
     if (r->found) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: expected an array%s%s of records (%s), found none",

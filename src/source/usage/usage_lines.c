@@ -72,6 +72,15 @@ static pace_status check_columns(const lines *l) {
     return PACE_OK;
 }
 
+/* A column that is called a duration and nothing else. */
+static bool lacks_unit(const lines *l) {
+    const pace_usage_binding *b = &l->stream->binding;
+    const pace_usage_column *column = &b->mapping->fields[PACE_USAGE_ELAPSED];
+    for (size_t i = 0; column->units && b->field[PACE_USAGE_ELAPSED] >= 0 && i < column->name_count; i++)
+        if (pace_usage_cell_named(b->mapping, &l->cells, column->names[i]) == b->field[PACE_USAGE_ELAPSED]) return true;
+    return false;
+}
+
 /* Says which column was taken for what. A duration whose unit nobody says may be of any: start and end say the same. */
 static void tell_columns(lines *l) {
     pace_usage_binding *b = &l->stream->binding;
@@ -127,6 +136,7 @@ static pace_status bind(lines *l) {
     l->columns = l->cells.count;
     bind_parts(l);
     if (m->loose) tell_columns(l);
+    b->unitless = lacks_unit(l);
     return check_columns(l);
 }
 

@@ -11,10 +11,15 @@ typedef struct {
     uint64_t rows, taken, skipped, refused;
     pace_date_order dates_told;      /* by a date of the file that can be of one order only, where nobody says it */
     uint64_t bytes;                  /* as stored */
+    uint64_t unitless;               /* rows with a duration of which nobody says the unit */
+    char doubt[PACE_USAGE_REASON];   /* whether counters are in the unit that their name says; "" = there is none */
+    uint64_t unknown_metrics;        /* values of counters that the mapping does not know */
+    char unknown_metric[64];         /* the first; "" = it has no name */
     uint64_t in_parts;               /* rows of which `parts` says more than one */
     char parts[64];                  /* such a column, which is not read; "" = none is there */
     char columns[PACE_USAGE_REASON]; /* of a loosely spelled header: which is which field, and which is none */
     char reason[PACE_USAGE_REASON];  /* of the first that was refused: "file:line: …" */
+    char caution[PACE_USAGE_REASON]; /* what the source says against its answer; "" = nothing */
     char cut_off[PACE_USAGE_REASON]; /* where the file breaks off; "" = it does not */
 } pace_usage_reading;
 

@@ -47,12 +47,22 @@ static bool read_amount(double *out, pace_usage_field field, pace_usage_text tex
     return pace_usage_number(out, text) || (counts && pace_thousands_parse(out, text.data, text.length));
 }
 
+/* "7200", and "2:30", which may be hours and minutes, or minutes and seconds. */
+static bool says_no_unit(pace_usage_text text) {
+    double number;
+    const char *colon = memchr(text.data, ':', text.length), *end = text.data + text.length;
+    return pace_usage_number(&number, text) || (colon && !memchr(colon + 1, ':', (size_t)(end - colon - 1)));
+}
+
 /* In the field's unit, of which one of the column is `unit`; clocks say theirs themselves. */
 static bool read_number(pace_usage_row *row, pace_usage_field field, pace_usage_text text, double unit,
                         const pace_usage_binding *b) {
     pace_usage_cell cell = pace_usage_fields[field].cell;
     double *out = &row->number[field];
-    if (cell == PACE_USAGE_DURATION) return pace_usage_duration(out, text, unit);
+    if (cell == PACE_USAGE_DURATION) {
+        row->unitless |= b->unitless && says_no_unit(text);
+        return pace_usage_duration(out, text, unit);
+    }
     bool good = cell == PACE_USAGE_TIME ? read_time(row, out, text, b) : read_amount(out, field, text);
     *out *= unit;
     return good;
@@ -124,24 +134,45 @@ static bool read_field(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace
     return refuse(why, pace_usage_fields[field].name, wanted_of(cell, text), text);
 }
 
+/* Values that are too large by up to this factor may be of another unit (percent, milliwatts); drivers write vaster
+ * numbers for "blank". */
+static const double other_unit = 1000;
+
+/* A value of a metric in its field's unit; NAN for one that cannot be. */
+static double metric_value(pace_usage_binding *b, size_t metric, double value) {
+    const pace_usage_metric *m = &b->mapping->metrics[metric];
+    pace_usage_metric_seen *seen = &b->seen[metric];
+    double in_ours = value * m->unit;
+    bool can_be = in_ours >= 0 && in_ours <= m->most;
+    if (can_be) seen->largest = fmax(seen->largest, value);
+    seen->parted |= can_be && value != floor(value);
+    seen->beyond += in_ours > m->most && in_ours <= m->most * other_unit;
+    return can_be ? in_ours : NAN;
+}
+
 /* A counter that has a column of its own, perhaps with its unit in each cell ("87 %"). Impossible values count as none:
  * drivers write them for "blank". */
-static void read_metrics(pace_usage_row *out, const pace_usage_binding *b, const pace_usage_text *cells) {
+static void read_metrics(pace_usage_row *out, pace_usage_binding *b, const pace_usage_text *cells) {
     for (size_t i = 0; i < b->mapping->metric_count; i++) {
         const pace_usage_metric *metric = &b->mapping->metrics[i];
         pace_usage_text text = cell_of(b, b->metric[i], " ", cells);
         double value;
         if (metric->device || text.length == 0 || !pace_usage_number(&value, text)) continue;
-        value *= metric->unit;
-        if (value >= 0 && value <= metric->most) out->number[metric->field] = value;
+        value = metric_value(b, i, value);
+        if (!isnan(value)) out->number[metric->field] = value;
     }
 }
 
 /* A counter that a row names. */
-static void read_named_metric(pace_usage_row *out, const pace_usage_binding *b) {
-    const pace_usage_metric *metric = pace_usage_metric_named(b->mapping, out->text[PACE_USAGE_METRIC]);
-    double value = out->number[PACE_USAGE_VALUE] * (metric ? metric->unit : NAN);
-    if (metric && value >= 0 && value <= metric->most) out->number[metric->field] = value;
+static void read_named_metric(pace_usage_row *out, pace_usage_binding *b) {
+    pace_usage_text name = out->text[PACE_USAGE_METRIC];
+    const pace_usage_metric *metric = pace_usage_metric_named(b->mapping, name);
+    if (!metric && b->unknown_metrics++ == 0)
+        pace_snprintf(b->unknown_metric, sizeof b->unknown_metric, "%.*s", (int)(name.length < 60 ? name.length : 60),
+                      name.data);
+    if (!metric) return;
+    double value = metric_value(b, (size_t)(metric - b->mapping->metrics), out->number[PACE_USAGE_VALUE]);
+    if (!isnan(value)) out->number[metric->field] = value;
 }
 
 static bool is_state(const pace_usage_mapping *m, pace_usage_text text, const char *state) {
@@ -173,11 +204,11 @@ static bool is_skipped(const pace_usage_binding *b, const pace_usage_text *cells
     return false;
 }
 
-pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_WHY], const pace_usage_binding *binding,
+pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_WHY], pace_usage_binding *binding,
                                        const pace_usage_text *cells) {
     if (is_skipped(binding, cells)) return PACE_ROW_SKIPPED;
     out->gpu_kinds = 0;
-    out->zoneless = out->year_last = false;
+    out->unitless = out->zoneless = out->year_last = false;
     for (int field = 0; field < PACE_USAGE_FIELDS; field++)
         if (!read_field(out, why, binding, field, cells)) return PACE_ROW_REFUSED;
     if (out->gpu_kinds == 0) /* where all GPUs of a node are cut alike, only their model tells */
@@ -202,14 +233,14 @@ pace_date_order pace_usage_row_dates(bool *either, const pace_usage_binding *bin
     return PACE_DATES_UNSAID;
 }
 
-bool pace_usage_row_of_device(pace_usage_row *row, const pace_usage_binding *binding, size_t metric,
+bool pace_usage_row_of_device(pace_usage_row *row, pace_usage_binding *binding, size_t metric,
                               const pace_usage_text *cells) {
     const pace_usage_metric *m = &binding->mapping->metrics[metric];
     pace_usage_text text = m->device ? cell_of(binding, binding->metric[metric], NULL, cells) : nothing;
     double value;
     if (text.length == 0 || !pace_usage_number(&value, text)) return false;
-    value *= m->unit;
-    if (!(value >= 0 && value <= m->most)) return false;
+    value = metric_value(binding, metric, value);
+    if (isnan(value)) return false;
     for (int f = PACE_USAGE_COUNTERS_FROM; f < PACE_USAGE_FIELDS; f++) row->number[f] = NAN;
     row->number[m->field] = value;
     row->text[PACE_USAGE_DEVICE] = (pace_usage_text){m->device, strlen(m->device)};
