@@ -2,7 +2,8 @@
  * A number that is not exact: what it is in the middle, how far off it may be, and how it was come by.
  *
  * The spread is of the logarithm, so an estimate is off by a factor: low and high bound 90 % of what a measurement
- * would give, median * e^(-1.645 spread) and median * e^(1.645 spread).
+ * would give, median * e^(-1.645 spread) and median * e^(1.645 spread); but no measurement is below `least`, so that
+ * low is not either.
  */
 #pragma once
 
@@ -25,16 +26,23 @@ typedef struct {
     double median; /* in the unit its owner states */
     double spread; /* standard deviation of the natural logarithm */
     pace_rung rung;
+    double least; /* nothing takes less, by arithmetic and peaks; 0 = not known */
 } pace_estimate;
 
 #define PACE_NORMAL_90 1.6448536269514722 /* 95th percentile of the standard normal: 90 % lie within */
 
 static inline double pace_estimate_low(pace_estimate estimate) {
-    return estimate.median * exp(-PACE_NORMAL_90 * estimate.spread);
+    return fmax(estimate.median * exp(-PACE_NORMAL_90 * estimate.spread), fmin(estimate.least, estimate.median));
 }
 
 static inline double pace_estimate_high(pace_estimate estimate) {
     return estimate.median * exp(PACE_NORMAL_90 * estimate.spread);
+}
+
+/** In another unit, or so many times as long. */
+static inline void pace_estimate_scale(pace_estimate *estimate, double factor) {
+    estimate->median *= factor;
+    estimate->least *= factor;
 }
 
 /** Seconds as the nearest nanosecond. */

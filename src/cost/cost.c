@@ -181,7 +181,7 @@ static bool by_formula(pace_estimate *out, const pace_cost *cost, const pace_dev
     if (!figure) return false;
     const pace_cost_emulated *emulated = pace_cost_emulated_of(&cost->figures, op, device);
     double spread = emulated ? hypot(figure->spread, emulated->spread) : figure->spread;
-    *out = (pace_estimate){pace_cost_parts_s(&parts), spread, PACE_RUNG_FORMULA};
+    *out = (pace_estimate){pace_cost_parts_s(&parts), spread, PACE_RUNG_FORMULA, 0};
     return out->median > 0;
 }
 
@@ -217,7 +217,7 @@ static bool by_roofline(pace_estimate *out, const pace_cost *cost, const pace_de
         amount.element_bytes = HALF_BYTES;
         bound = pace_roofline_s(device, &amount);
     }
-    *out = (pace_estimate){bound / cost->figures.roofline.share, cost->figures.roofline.spread, PACE_RUNG_ROOFLINE};
+    *out = (pace_estimate){bound / cost->figures.roofline.share, cost->figures.roofline.spread, PACE_RUNG_ROOFLINE, 0};
     return bound > 0;
 }
 
@@ -269,6 +269,10 @@ static bool by_figures(pace_estimate *out, const pace_cost *cost, const pace_dev
 
 double pace_cost_part_spread(const pace_cost *cost, const pace_device *device, pace_rung rung) {
     return device->is_part && rung >= PACE_RUNG_FORMULA ? cost->doubts.figure[PACE_DOUBT_DEVICE_PART] : 0;
+}
+
+double pace_cost_least_flop_s(const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    return pace_roofline_least_flop_s(device, op, cost->figures.clock_headroom);
 }
 
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
@@ -334,8 +338,8 @@ pace_estimate pace_cost_guess_op(const pace_cost *cost, const pace_device *devic
     const pace_cost_guess *tensors = &cost->figures.of_tensors, *nothing = &cost->figures.of_nothing;
     double bytes = op ? op->read_bytes + op->write_bytes : 0, rate = device->memory_bytes_per_s;
     pace_estimate known;
-    if (!(bytes > 0) || !(rate > 0)) return (pace_estimate){nothing->fixed_s, nothing->spread, PACE_RUNG_ROOFLINE};
+    if (!(bytes > 0) || !(rate > 0)) return (pace_estimate){nothing->fixed_s, nothing->spread, PACE_RUNG_ROOFLINE, 0};
     if (pace_formula_of(op->family) == pace_formula_stream && by_formula(&known, cost, device, op))
-        return (pace_estimate){known.median, tensors->spread, PACE_RUNG_ROOFLINE};
-    return (pace_estimate){tensors->fixed_s + bytes / (tensors->memory * rate), tensors->spread, PACE_RUNG_ROOFLINE};
+        return (pace_estimate){known.median, tensors->spread, PACE_RUNG_ROOFLINE, 0};
+    return (pace_estimate){tensors->fixed_s + bytes / (tensors->memory * rate), tensors->spread, PACE_RUNG_ROOFLINE, 0};
 }

@@ -66,6 +66,9 @@ double pace_cost_start_share(const pace_cost *cost, const pace_device *device, c
 /** What of the spread of a time by this rung is that the device is a part of a GPU; 0 where it is none. */
 double pace_cost_part_spread(const pace_cost *cost, const pace_device *device, pace_rung rung);
 
+/** What a product or convolution takes at least by its arithmetic alone, s (cost/roofline.h); 0 = not known. */
+double pace_cost_least_flop_s(const pace_cost *cost, const pace_device *device, const pace_op *op);
+
 /** What an operation takes of which only the bytes of its tensors are known, or (`op` NULL, or without bytes) nothing:
  * the roofline of the bytes and the time of a small kernel, or what kernels usually take; with a wide spread
  * (catalog/costs.yaml, guess). Always answers. */

@@ -155,6 +155,7 @@ static pace_status read_others(pace_cost_figures *f, const pace_yaml *yaml) {
         double *into, most;
     } all[] = {{"roofline", "share", &f->roofline.share, 1},
                {"roofline", "spread", &f->roofline.spread, 10},
+               {"headroom", "clock", &f->clock_headroom, 2},
                {"quantise", "fixed_s", &f->quantise.fixed_s, 1},
                {"quantise", "row_s", &f->quantise.row_s, 1},
                {"quantise", "stride", &f->quantise.stride, 1e9},

@@ -63,7 +63,8 @@ typedef struct {
     pace_cost_guess of_tensors, of_nothing;
     struct {
         double share, spread;
-    } roofline; /* share of the bound's rates that is reached */
+    } roofline;            /* share of the bound's rates that is reached */
+    double clock_headroom; /* highest clock over that of the data sheet's rates */
     double l2_over_memory;
     double power_reaction_s; /* after which the clock of a device held back by its power is half way down */
     pace_cost_quantise quantise;

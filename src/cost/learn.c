@@ -5,7 +5,7 @@
 #include <math.h>
 
 static pace_estimate estimate(double ln_s, double spread) {
-    return (pace_estimate){exp(ln_s), spread, PACE_RUNG_LEARNED};
+    return (pace_estimate){exp(ln_s), spread, PACE_RUNG_LEARNED, 0};
 }
 
 /* The series most like an operation; `*least` = in what it differs, UINT32_MAX where none has this pass. */

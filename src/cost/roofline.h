@@ -9,3 +9,11 @@ double pace_device_peak(const pace_device *device, int element_bytes);
 
 /** max(flop / peak, bytes / bandwidth), seconds; 0 when the device's figures are unknown. */
 double pace_roofline_s(const pace_device *device, const pace_op_amount *amount);
+
+/* Less than the following nothing takes, by any library and whatever caches hold: `clock` is how far a device's goes
+ * beyond that of its rates. 0 = no such bound is known. */
+
+/** Of a product or convolution: at the rate of the fastest units for operands as wide, none for double precision, which
+ * libraries emulate, nor for CPUs; a filter of r x s saves no more than the factor r s (Winograd 1980, minimal
+ * filtering). */
+double pace_roofline_least_flop_s(const pace_device *device, const pace_op *op, double clock);

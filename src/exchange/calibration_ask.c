@@ -389,7 +389,7 @@ pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit
     reading r;
     if (fit->curves.count == 0) return pace_fail(PACE_E_MISSING, "the fit holds no curve");
     if (ranks == 1) {
-        *out_s = (pace_estimate){0, 0, PACE_RUNG_CALIBRATED};
+        *out_s = (pace_estimate){0, 0, PACE_RUNG_CALIBRATED, 0};
         return PACE_OK;
     }
     if (!read_place(&r, fit, q, q->bytes, q->collective, q->ranks_per_node, q->nodes, false) &&
@@ -397,7 +397,7 @@ pace_status pace_exchange_fit_time(pace_estimate *out_s, const pace_exchange_fit
         return pace_fail(PACE_E_MISSING, "%s on %d ranks of %d node%s: nothing like it was measured on %.60s",
                          pace_collective_rows[q->collective].name, ranks, q->nodes, q->nodes == 1 ? "" : "s",
                          q->system ? q->system : fit->curves.items[0].system);
-    *out_s = (pace_estimate){r.time_s, r.spread, PACE_RUNG_CALIBRATED};
+    *out_s = (pace_estimate){r.time_s, r.spread, PACE_RUNG_CALIBRATED, 0};
     if (q->used) *q->used = r.used;
     return PACE_OK;
 }

@@ -141,14 +141,14 @@ static const pace_curve_point *measured_at(const asked_curve *c) {
 
 static pace_estimate answer(const asked_curve *c) {
     pace_curve_size asked = size_of(c, c->bytes, NAN);
-    const pace_estimate nothing = {NAN, 0, PACE_RUNG_CALIBRATED};
+    const pace_estimate nothing = {NAN, 0, PACE_RUNG_CALIBRATED, 0};
     if (c->count < 2 && !(asked.model_s > 0)) return nothing;
     bool beyond = distance(c, asked.log2_bytes) > 0;
     double lines, held_out = beyond && c->count > 1 ? 1 : figure(c, PACE_DOUBT_CURVE_HELD_OUT);
     pace_estimate s = shaped(&lines, c, &asked);
     double inside = pace_most(s.spread * held_out, figure(c, PACE_DOUBT_CURVE_LEAST));
     return (pace_estimate){median_of(c, &asked, s.median, lines), hypot(hypot(inside, c->noise), further_by(c, &asked)),
-                           PACE_RUNG_CALIBRATED};
+                           PACE_RUNG_CALIBRATED, 0};
 }
 
 bool pace_curve_holds(const pace_curve_point *points, size_t count, double bytes) {
@@ -163,5 +163,5 @@ pace_estimate pace_curve_answer(const pace_exchange_curve *curve, const pace_cur
     const pace_curve_point *same = measured_at(&c);
     if (!same) return answer(&c);
     return (pace_estimate){steady ? line_time(&c) : same->time_s,
-                           hypot(figure(&c, PACE_DOUBT_CURVE_LEAST), M_SQRT2 * c.noise), PACE_RUNG_CALIBRATED};
+                           hypot(figure(&c, PACE_DOUBT_CURVE_LEAST), M_SQRT2 * c.noise), PACE_RUNG_CALIBRATED, 0};
 }

@@ -240,5 +240,5 @@ void pace_curve_shapes_time(pace_estimate *out_s, double *squares, const pace_cu
     for (size_t i = 0; i < number; i++) parts[i] = of[i].asked;
     double middle = pace_mixture_median(parts, number), spread = pace_mixture_spread(parts, number, middle);
     *squares = inner_squares(of, number, p.count);
-    *out_s = (pace_estimate){exp(middle), spread * surprise(of, number, &p), PACE_RUNG_CALIBRATED};
+    *out_s = (pace_estimate){exp(middle), spread * surprise(of, number, &p), PACE_RUNG_CALIBRATED, 0};
 }

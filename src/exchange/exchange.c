@@ -360,7 +360,7 @@ static pace_status solve_nccl(pace_exchange_answer *out, const pace_exchange *e,
     pace_doubts_used used = {0};
     spread = hypot(spread, doubt_links(&used, e, q->nodes, 1 - way.waiting_share));
     double choice = missing_spread(s, spread, way.fastest_s);
-    *out = (pace_exchange_answer){.time_s = {s, hypot(spread, choice), PACE_RUNG_FORMULA},
+    *out = (pace_exchange_answer){.time_s = {s, hypot(spread, choice), PACE_RUNG_FORMULA, 0},
                                   .algorithm = pace_nccl_algorithm_names[way.algorithm],
                                   .protocol = pace_nccl_protocol_names[way.protocol],
                                   .bottleneck = "",
@@ -420,7 +420,7 @@ static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange
     double time_s = least_over_nodes(e, q, best.time_s), raised = time_s > 0 ? log(time_s / best.time_s) : 0;
     double gap = hypot(best.exact ? 0 : e->gaps.of[best.row], raised);
     double spread = hypot(pace_exchange_textbook_spread(&e->doubts, q->nodes), gap);
-    *out = (pace_exchange_answer){.time_s = {time_s + e->machine.launch_s, spread, PACE_RUNG_FORMULA},
+    *out = (pace_exchange_answer){.time_s = {time_s + e->machine.launch_s, spread, PACE_RUNG_FORMULA, 0},
                                   .algorithm = pace_exchange_algorithms[best.row].name,
                                   .protocol = "",
                                   .bottleneck = ""};
@@ -431,7 +431,7 @@ static pace_status solve_textbook(pace_exchange_answer *out, const pace_exchange
 
 static pace_status solve(pace_exchange_answer *out, const pace_exchange *e, const pace_exchange_question *q) {
     if (q->ranks_per_node * q->nodes == 1) {
-        *out = (pace_exchange_answer){.time_s = {0, 0, PACE_RUNG_FORMULA},
+        *out = (pace_exchange_answer){.time_s = {0, 0, PACE_RUNG_FORMULA, 0},
                                       .algorithm = "none",
                                       .protocol = "",
                                       .bottleneck = "none"};

@@ -138,7 +138,7 @@ static inline pace_job_component pace_job_bottleneck(const double components_s[P
 
 /** A step time with its interval. */
 static inline pace_estimate pace_job_estimate(double step_s, const pace_job_setting *setting) {
-    return (pace_estimate){step_s, setting->spread, setting->rung};
+    return (pace_estimate){step_s, setting->spread, setting->rung, 0};
 }
 
 /** Writes why the model cannot answer for a job ("cnodes: expected a whole number from 1, found 0"); false if it

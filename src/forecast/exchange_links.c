@@ -80,7 +80,7 @@ bool pace_link_price(pace_estimate *out_ns, pace_link_prices *prices, const pace
     question.algorithm = what->algorithm;
     const pace_exchange *links = open_links(prices, &machine, what->faster);
     if (!links || pace_exchange_time(out_ns, links, &question) != PACE_OK) return false;
-    out_ns->median *= 1e9;
+    pace_estimate_scale(out_ns, 1e9);
     return out_ns->median > 0;
 }
 

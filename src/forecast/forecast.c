@@ -452,7 +452,7 @@ static pace_status estimate(pace_forecast_result *result, unsigned repeats, cons
     result->used.added[PACE_DOUBT_HOST_MOVED] = host * of_host->moved;
     result->first_step = repeats - 1;
     double step_ns = pace_analysis_step_ns(&result->analysis, result->first_step);
-    result->step_s = (pace_estimate){step_ns / 1e9, sqrt(variance), rung};
+    result->step_s = (pace_estimate){step_ns / 1e9, sqrt(variance), rung, 0};
     if (explains) result->path = path;
     else pace_critical_free(&path);
     return PACE_OK;

@@ -62,7 +62,7 @@ static bool is_unchanged(const pace_pricing *p, uint32_t launch) {
 
 /* What the parts cost where they were measured, s; false where one's operation is unknown. */
 static bool parts_cost(pace_estimate *out_s, const pace_pricing *p, uint32_t launch) {
-    pace_estimate sum = {0, 0, PACE_RUNG_MEASURED};
+    pace_estimate sum = {0, 0, PACE_RUNG_MEASURED, 0};
     for (uint32_t part = p->variant->launches[launch].part; part != PACE_NO_LAUNCH;
          part = p->variant->next_part[part]) {
         const pace_op *op = pace_variant_part_op(p->variant, part);
@@ -115,14 +115,14 @@ static pace_estimate calibrated(const pace_pricing *p, const pace_op *op, pace_e
     double share = start_share(p, op);
     if (sums->pairs == 0) return moved;
     return (pace_estimate){moved.median * pace_pair_factor(sums, share), pace_pair_spread(sums, share, moved.spread),
-                           PACE_RUNG_CALIBRATED};
+                           PACE_RUNG_CALIBRATED, 0};
 }
 
 static pace_estimate by_rates(const pace_pricing *p, uint32_t launch, double measured) {
     const pace_op *op = pace_variant_op(p->variant, launch);
     double ns = measured * p->variant->launches[launch].more * rate_ratio(p, op);
-    if (!moves(p)) return (pace_estimate){ns, doubt(p, PACE_DOUBT_KERNEL_REPEATED), PACE_RUNG_MEASURED};
-    return calibrated(p, op, (pace_estimate){ns, doubt(p, PACE_DOUBT_KERNEL_UNKNOWN), PACE_RUNG_ROOFLINE});
+    if (!moves(p)) return (pace_estimate){ns, doubt(p, PACE_DOUBT_KERNEL_REPEATED), PACE_RUNG_MEASURED, 0};
+    return calibrated(p, op, (pace_estimate){ns, doubt(p, PACE_DOUBT_KERNEL_UNKNOWN), PACE_RUNG_ROOFLINE, 0});
 }
 
 /* The ratio of two estimates carries over what both miss, and no kernel becomes faster than the device allows. */
@@ -136,7 +136,7 @@ static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double mea
     double alike = doubt(p, PACE_DOUBT_RATIO_CORRELATION); /* a ratio errs less than either of its estimates */
     double variance = here.spread * here.spread + there.spread * there.spread - 2 * alike * here.spread * there.spread;
     pace_estimate moved = {measured * there.median / here.median, sqrt(variance),
-                           here.rung > there.rung ? here.rung : there.rung};
+                           here.rung > there.rung ? here.rung : there.rung, 0};
     moved = calibrated(p, op, moved);
     double bound = pace_price_bound_ns(device, op);
     if (moved.median < bound && !pace_price_was_beyond(p, launch)) moved.median = bound;
@@ -174,7 +174,7 @@ static pace_estimate by_amounts(const pace_pricing *p, uint32_t launch, double m
     }
     double works_ns = arithmetic_ns * of->more + (rate > 0 ? now / rate : 0);
     return (pace_estimate){fmin(p->rank->call_ns, measured) + works_ns, doubt(p, PACE_DOUBT_HOST_AMOUNTS),
-                           PACE_RUNG_FORMULA};
+                           PACE_RUNG_FORMULA, 0};
 }
 
 /* How many ranks exchange. Older execution traces do not say: then the ranks at hand, or of one, all of the machine. */
@@ -197,7 +197,7 @@ static pace_status by_approach(pace_estimate *out_ns, const pace_pricing *p, con
     if (!pace_scenario_has_lanes(p->scenario))
         PACE_TRY(
             pace_approach_buffer_s(&s, &p->scenario->approach, &p->scenario->exchange, &setup, question->bytes, 1));
-    *out_ns = (pace_estimate){s * 1e9, doubt(p, PACE_DOUBT_EXCHANGE_BUCKET), PACE_RUNG_FORMULA};
+    *out_ns = (pace_estimate){s * 1e9, doubt(p, PACE_DOUBT_EXCHANGE_BUCKET), PACE_RUNG_FORMULA, 0};
     if (!pace_approach_has_buckets(&p->scenario->approach)) return PACE_OK;
     pace_estimate alone_s; /* the collective itself is as well known as any other */
     pace_exchange_question alone = *question;
@@ -235,7 +235,7 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     const pace_token_routes routes = {exchange->routed_nodes, exchange->routed_copies};
     if (routes.nodes > 0) {
         PACE_TRY(pace_token_exchange_time(out_ns, &p->scenario->exchange, &question, &place, &routes));
-        out_ns->median *= 1e9 * p->scenario->slowness;
+        pace_estimate_scale(out_ns, 1e9 * p->scenario->slowness);
         return PACE_OK;
     }
     question.bytes *= place.crowding;
@@ -243,7 +243,7 @@ static pace_status by_exchange(pace_estimate *out_ns, const pace_pricing *p, uin
     if (p->scenario->has_approach && (pull || sums)) return by_approach(out_ns, p, &question);
     PACE_TRY(pace_exchange_time(out_ns, &p->scenario->exchange, &question));
     if (!known) out_ns->spread = hypot(out_ns->spread, doubt(p, PACE_DOUBT_EXCHANGE_RANKS));
-    out_ns->median *= 1e9 * p->scenario->slowness;
+    pace_estimate_scale(out_ns, 1e9 * p->scenario->slowness);
     return PACE_OK;
 }
 
@@ -256,7 +256,7 @@ static pace_status price_anew(pace_estimate *out_ns, const pace_pricing *p, uint
     if (p->variant->graph.launches.items[launch].exchange) return by_exchange(out_ns, p, launch);
     if (is_guessed(p, launch)) *out_ns = pace_cost_guess_op(p->forecast->cost, device, op);
     else PACE_TRY(pace_price_cached(out_ns, p->forecast->prices, p->forecast->cost, device, op, PACE_SUSTAINED));
-    out_ns->median *= 1e9;
+    pace_estimate_scale(out_ns, 1e9);
     if (!has_amounts(op)) return PACE_OK;
     double bound = pace_price_bound_ns(device, op);
     if (out_ns->median < bound) out_ns->median = bound;
@@ -282,7 +282,7 @@ static pace_estimate *known_price(const pace_pricing *p, uint32_t launch) {
         if (same_exchange(&known->exchanges[i].exchange, exchange)) return &known->exchanges[i].ns;
     if (known->exchange_count == PACE_COUNT(known->exchanges)) return NULL;
     pace_exchange_price *added = &known->exchanges[known->exchange_count++];
-    *added = (pace_exchange_price){*exchange, {-1, 0, PACE_RUNG_FORMULA}};
+    *added = (pace_exchange_price){*exchange, {-1, 0, PACE_RUNG_FORMULA, 0}};
     return &added->ns;
 }
 
@@ -301,7 +301,7 @@ static pace_status price(pace_estimate *out_ns, const pace_pricing *p, uint32_t 
     double measured = measured_ns(p, launch);
     bool is_exchange = p->variant->graph.launches.items[launch].exchange != 0;
     if (measured < 0) return without_measurement(out_ns, p, launch);
-    *out_ns = (pace_estimate){measured, doubt(p, PACE_DOUBT_KERNEL_REPEATED), PACE_RUNG_MEASURED};
+    *out_ns = (pace_estimate){measured, doubt(p, PACE_DOUBT_KERNEL_REPEATED), PACE_RUNG_MEASURED, 0};
     if (is_exchange) out_ns->median *= p->variant->launches[launch].more;
     if (is_exchange || (!moves(p) && is_unchanged(p, launch))) return PACE_OK;
     if (!moves(p) && p->rank->call_ns > 0) {

@@ -64,7 +64,7 @@ static pace_status step_over(pace_scaling_point *out, const pace_gradient_profil
     double compute = pace_gradient_profile_step_s(profile) / times.step_s * compute_spread;
     double by_exchange = fmax(log(slow.step_s / times.step_s), log(times.step_s / fast.step_s)) / z90;
     double spread = sqrt(compute * compute + by_exchange * by_exchange + (over->workers > 1 ? alike * alike : 0));
-    *out = (pace_scaling_point){times, {times.step_s, spread, PACE_RUNG_FORMULA}};
+    *out = (pace_scaling_point){times, {times.step_s, spread, PACE_RUNG_FORMULA, 0}};
     return PACE_OK;
 }
 

@@ -255,6 +255,7 @@ static pace_status walk(pace_step_solution *out, pace_catalog *catalog, const pa
         out->walked = true;
         out->folded = pace_analysis_slowest(&result.analysis)->fold.times;
         out->time_s = result.step_s;
+        out->time_s.least = out->closed_s.least;
         out->used = result.used;
         out->exchange = result.exchange;
         if (out->exchange.ranks > 1 && !(out->exchange.exchange_s > 0)) /* buckets: the lanes know the others' */
@@ -378,7 +379,8 @@ static void close_form(pace_step_solution *out, const pace_step_pricer *pricer, 
     double exchanged_s = parts.tensor_s + parts.context_s + parts.expert_s + parts.pipeline_s + parts.data_s;
     out->closed_skew_s = skew_s(asked, parts.total_s - exchanged_s);
     double median = parts.total_s + out->closed_skew_s;
-    out->closed_s = (pace_estimate){median, closed_spread(&out->used, &out->plan, pricer, asked, rung), rung};
+    double spread = closed_spread(&out->used, &out->plan, pricer, asked, rung);
+    out->closed_s = (pace_estimate){median, spread, rung, .least = pace_step_peak_s(&out->plan)};
 }
 
 /* --- both --------------------------------------------------------------------------------------------------------- */

@@ -132,3 +132,13 @@ double pace_step_least_s(const pace_step_plan *plan) {
     place_tails(&parts, plan);
     return of_turns_s(&turns);
 }
+
+double pace_step_peak_s(const pace_step_plan *plan) {
+    double all_s = 0;
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_slot_part *part = &plan->slots->parts[i];
+        double times = part->part.place == PACE_PART_LAYER ? part->part.turns : 1;
+        all_s += times * (part->pass[PACE_PART_FORWARD].least_s + part->pass[PACE_PART_BACKWARD].least_s);
+    }
+    return plan->micro_batches * all_s / plan->config.pp; /* the slowest stage takes no less than their mean */
+}

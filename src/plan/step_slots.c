@@ -67,6 +67,12 @@ static pace_status price_exchange(double *out_s, pace_slot *slot, pace_step_slot
 
 /* --- kernels ------------------------------------------------------------------------------------------------------ */
 
+/* Attention in one kernel is left out: where several documents are packed into a sequence it skips what lies between
+ * them. */
+static double least_s(const pace_op *op, const pace_step_place *place) {
+    return op->family == PACE_OP_ATTENTION ? 0 : pace_cost_least_flop_s(place->cost, place->device, op);
+}
+
 static pace_status price_kernel(double *out_s, pace_slot *slot, pace_step_slots *slots, const pace_op *op,
                                 const pace_step_place *place) {
     pace_estimate price_s;
@@ -74,6 +80,7 @@ static pace_status price_kernel(double *out_s, pace_slot *slot, pace_step_slots 
     if (op->family == PACE_OP_GEMM) slot->matrix_s += price_s.median;
     else if (op->family == PACE_OP_ATTENTION) slot->attention_s += price_s.median;
     else slot->stream_s += price_s.median;
+    slot->least_s += least_s(op, place);
     if (price_s.rung > slots->rung) slots->rung = price_s.rung;
     slots->kernels_s += price_s.median;
     if (price_s.rung == PACE_RUNG_LEARNED && pace_cost_beyond(place->cost, place->device, op, ""))
@@ -184,6 +191,7 @@ static void add_slot(pace_slot *into, const pace_slot *slot, double times) {
     into->matrix_s += times * slot->matrix_s;
     into->attention_s += times * slot->attention_s;
     into->stream_s += times * slot->stream_s;
+    into->least_s += times * slot->least_s;
     into->gap_s += times * slot->gap_s;
     into->host_s += times * slot->host_s;
     into->launches += times * slot->launches;

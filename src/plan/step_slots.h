@@ -25,6 +25,7 @@ typedef enum { PACE_SLOT_TENSOR, PACE_SLOT_CONTEXT, PACE_SLOT_EXPERT, PACE_SLOT_
 typedef struct {
     double matrix_s, attention_s;        /* products; attention in one kernel */
     double stream_s;                     /* the other kernels */
+    double least_s;                      /* products, as fast as the device can be */
     double exchange_s[PACE_SLOT_GROUPS]; /* one after the other, each alone */
     double host_s;                       /* what its operators take to be issued; 0 where no host is known */
     double weights_host_s; /* of it, where gradients of weights come in a turn of their own: that turn's */

@@ -139,8 +139,8 @@ def test_precision_unsaid():
     """Single precision is a guess on a device that is several times faster in half: the interval says so."""
     row = {"model": "bert-large", "device": "a100-40-sxm", "micro_batch": "32", "step_time_s": "1"}
     unsaid, said = ask(row, "--kind", "step"), ask({**row, "precision": "fp32"}, "--kind", "step")
-    wide = [float(one["high"]) / float(one["low"]) for one in (unsaid, said)]
-    assert unsaid["predicted"] == said["predicted"] and wide[0] > 3 * wide[1], (unsaid, said)
+    above = [float(one["high"]) / float(one["predicted"]) for one in (unsaid, said)] # the low end may be the device's peak
+    assert unsaid["predicted"] == said["predicted"] and above[0] ** 2 > 3 * above[1] ** 2, (unsaid, said)
 
 
 for name, test in list(globals().items()):

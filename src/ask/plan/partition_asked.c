@@ -193,7 +193,7 @@ double pace_partition_price(const pace_partition_asked *asked, const pace_partit
 }
 
 pace_estimate pace_partition_estimate(const pace_partition_asked *asked, const pace_partition_choice *choice) {
-    return (pace_estimate){choice->time.sample_s, asked->doubts.spread, PACE_RUNG_CALIBRATED};
+    return (pace_estimate){choice->time.sample_s, asked->doubts.spread, PACE_RUNG_CALIBRATED, 0};
 }
 
 const pace_partition_place *pace_partition_best(const pace_partition_asked *asked) {

@@ -114,15 +114,15 @@ static pace_status way_gain(pace_tuned_size *out, const place *p, const pace_exc
     if (measured_s(&s, &way, p, q)) {
         out->best = named(q, way.channels);
         out->best_s = s;
-        out->gain = (pace_estimate){own->own_s.median / s.median, spread_of_ratio(p, own, s, way.exact), s.rung};
+        out->gain = (pace_estimate){own->own_s.median / s.median, spread_of_ratio(p, own, s, way.exact), s.rung, 0};
         out->used.added[s.rung == PACE_RUNG_MEASURED ? PACE_DOUBT_CURVE_PROBES : PACE_DOUBT_CHOICE] = out->gain.spread;
         return PACE_OK;
     }
     if (!is_modelled(p)) return PACE_E_MISSING;
     PACE_TRY(choice_spread(&spread, &out->used, p, q, model.median));
-    out->gain = (pace_estimate){own_model_s / model.median, spread, PACE_RUNG_FORMULA};
+    out->gain = (pace_estimate){own_model_s / model.median, spread, PACE_RUNG_FORMULA, 0};
     double scale = p->fit->curves.count ? own->own_s.median / own_model_s : 1;
-    out->best_s = (pace_estimate){model.median * scale, hypot(own->own_s.spread, spread), PACE_RUNG_FORMULA};
+    out->best_s = (pace_estimate){model.median * scale, hypot(own->own_s.spread, spread), PACE_RUNG_FORMULA, 0};
     return PACE_OK;
 }
 
@@ -156,7 +156,7 @@ static double spread_of_best(double spread, size_t tried) {
 static pace_status find_own(pace_tuned_way *way, pace_estimate *own_s, pace_estimate *model, const place *p,
                             pace_exchange_question *q) {
     *way = (pace_tuned_way){"own", "", PACE_ANY};
-    *model = (pace_estimate){NAN, 0, PACE_RUNG_FORMULA};
+    *model = (pace_estimate){NAN, 0, PACE_RUNG_FORMULA, 0};
     if (is_modelled(p)) {
         PACE_TRY(pace_exchange_time(model, &p->asked.exchange, q)); /* says why where nothing can be done */
         (void)pace_exchange_choice(&q->algorithm, &q->protocol, &p->asked.exchange, q);
@@ -175,7 +175,7 @@ static pace_status tune_size(pace_tuned_size *out, const place *p, double bytes)
     q.nodes = p->asked.exchange.machine.nodes;
     PACE_TRY(find_own(&way, &own_s, &model, p, &q));
     *out = (pace_tuned_size){.bytes = bytes, .own = way, .best = way, .own_s = own_s, .best_s = own_s};
-    out->gain = (pace_estimate){1, 0, own_s.rung};
+    out->gain = (pace_estimate){1, 0, own_s.rung, 0};
     for (q.algorithm = 0; q.algorithm < PACE_NCCL_ALGORITHMS; q.algorithm++)
         for (q.protocol = 0; q.protocol < PACE_NCCL_PROTOCOLS; q.protocol++) try_way(out, &tried, p, &q, model.median);
     out->gain.spread = spread_of_best(out->gain.spread, tried);

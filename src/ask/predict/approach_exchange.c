@@ -31,7 +31,8 @@ static void find_spread(pace_estimate *out, pace_doubts_used *used, const pace_a
     *used = (pace_doubts_used){{0}, false};
     used->added[own] = whole > 0 ? figures[own] : 0;
     used->added[PACE_DOUBT_APPROACH_COSTS] = figures[PACE_DOUBT_APPROACH_COSTS] * around;
-    *out = (pace_estimate){whole, hypot(used->added[own], used->added[PACE_DOUBT_APPROACH_COSTS]), PACE_RUNG_FORMULA};
+    *out =
+        (pace_estimate){whole, hypot(used->added[own], used->added[PACE_DOUBT_APPROACH_COSTS]), PACE_RUNG_FORMULA, 0};
 }
 
 pace_status pace_approach_exchange_time(pace_estimate *out, pace_approach_parts *parts, pace_doubts_used *used,

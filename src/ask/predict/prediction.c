@@ -235,6 +235,11 @@ static void move_to_answer(pace_prediction *p) {
     }
 }
 
+/* As asked; under a what-if products may be others. */
+static void hold_to_peak(pace_prediction *p) {
+    if (p->is_model) p->results[0].step_s.least = p->step.settled.closed_s.least;
+}
+
 static pace_status warn_of_first_uses(pace_prediction *p) {
     PACE_ITEMS (const pace_forecast_rank, rank, &p->inputs.forecast.ranks) {
         if (rank->first_uses.count == 0) continue;
@@ -579,6 +584,7 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     PACE_TRY(check_walk(p, options));
     move_to_answer(p);
     doubt_assumed(p);
+    hold_to_peak(p);
     PACE_TRY(hold_stages(p));
     return p->is_model ? pace_predict_fits_warn(&p->inputs.warnings, &p->fits, &p->step.asked) : PACE_OK;
 }

@@ -146,9 +146,9 @@ static pace_status keep(pace_replay_asked *out, const pace_run_file *file, const
                                   .guessed = w->guessed,
                                   .apart = w->apart,
                                   .sent_bytes = flows->bytes};
-    row.time_s =
-        (pace_estimate){flows->end_ns * 1e-9,
-                        pace_exchange_textbook_spread(pace_cost_doubts(r->cost), r->machine->nodes), PACE_RUNG_FORMULA};
+    row.time_s = (pace_estimate){flows->end_ns * 1e-9,
+                                 pace_exchange_textbook_spread(pace_cost_doubts(r->cost), r->machine->nodes),
+                                 PACE_RUNG_FORMULA, 0};
     name_workload(row.name, file, w->count);
     if (flows->busiest_share > 0) memcpy(row.bottleneck, bottleneck, sizeof row.bottleneck);
     return PACE_PUSH(&out->workloads, row);

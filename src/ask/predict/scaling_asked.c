@@ -294,8 +294,8 @@ pace_status pace_scaling_answer(pace_estimate *out_s, pace_scaling_asked *asked,
     if (!pace_scaling_says_recipe(row)) out_s->spread = hypot(out_s->spread, asked->recipe_spread);
     asked->beyond = NULL;
     if (!fit) return PACE_OK;
-    *out_s =
-        (pace_estimate){out_s->median, pace_scaling_fit_spread(fit, at->device->name, row->model), PACE_RUNG_LEARNED};
+    *out_s = (pace_estimate){out_s->median, pace_scaling_fit_spread(fit, at->device->name, row->model),
+                             PACE_RUNG_LEARNED, 0};
     asked->beyond = pace_scaling_fit_beyond(fit, at->device->name, row->model, known, row->workers, row->batch);
     return PACE_OK;
 }

@@ -110,7 +110,7 @@ void pace_simulation_asked_free(pace_simulation_asked *a) {
 pace_estimate pace_simulation_estimate(const pace_simulation_asked *a, const pace_simulation_answer *given) {
     int nodes = a->simulation.nodes_of_job == 1 ? 1 : a->machine.nodes;
     double spread = pace_exchange_textbook_spread(&a->doubts, nodes);
-    return (pace_estimate){given->time_s, hypot(spread, given->growth_spread), PACE_RUNG_FORMULA};
+    return (pace_estimate){given->time_s, hypot(spread, given->growth_spread), PACE_RUNG_FORMULA, 0};
 }
 
 static pace_status run_on(pace_simulation_answer *out, pace_library_run *run, const pace_simulation_asked *a,

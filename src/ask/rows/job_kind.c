@@ -188,7 +188,7 @@ static pace_status save(const void *state, const char *path) {
 static void score_machine(pace_score *fitted, pace_score *fixed, const jobs *j, uint32_t machine) {
     for (size_t i = 0; i < j->samples.count; i++) {
         const pace_job_sample *sample = &j->samples.items[i];
-        pace_estimate time_s = {j->held_s[i], j->fit.spread, PACE_RUNG_LEARNED};
+        pace_estimate time_s = {j->held_s[i], j->fit.spread, PACE_RUNG_LEARNED, 0};
         if (machine != UINT32_MAX && sample->machine != machine) continue;
         pace_score_estimate(fitted, time_s, sample->step_s);
         pace_score_add(fixed, pace_job_sample_time(sample, j->prior, j->setting.overlap), sample->step_s, true);

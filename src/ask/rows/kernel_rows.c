@@ -491,7 +491,7 @@ bool pace_kernel_row_can_ask(const pace_kernel_row *row) {
 
 pace_status pace_kernel_row_price(pace_estimate *out_s, const pace_cost *cost, const pace_kernel_rows *rows,
                                   const pace_kernel_row *row) {
-    pace_estimate sum = {0, 0, PACE_RUNG_MEASURED};
+    pace_estimate sum = {0, 0, PACE_RUNG_MEASURED, 0};
     if (row->part_count == 0) return pace_cost_op_from(out_s, cost, row->device, &row->op, row->source);
     for (uint32_t i = 0; i < row->part_count; i++) {
         const pace_op_part *part = &rows->parts.items[row->first_part + i];

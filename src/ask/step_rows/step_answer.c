@@ -19,11 +19,14 @@ pace_step_case pace_step_row_case(const pace_step_row *row) {
                             .may_recompute = row->may_recompute};
 }
 
-/* What a row leaves open of a step that ran lies between two ends: half of what ln of the time differs by. */
-static pace_status half_to(double *out, pace_step_pricer *pricer, const pace_step_case *end, double time_s) {
+/* What a row leaves open of a step that ran lies between two ends: half of what ln of the time differs by. The least
+ * is that of the end which may be shorter. */
+static pace_status half_to(double *out, double *least_s, pace_step_pricer *pricer, const pace_step_case *end,
+                           double time_s) {
     pace_step_solution other;
     PACE_TRY(pace_step_solve(&other, pricer, end));
     *out = log(other.time_s.median / time_s) / 2;
+    *least_s = fmin(*least_s, other.time_s.least);
     return PACE_OK;
 }
 
@@ -37,11 +40,13 @@ pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *price
     PACE_TRY(pace_step_solve(out, pricer, &asked));
     bool open[2] = {out->recomputed && row->ran, row->may_be_fp8};
     if (!open[0] && !open[1]) return PACE_OK;
+    double least_s = out->time_s.least;
     kept.may_recompute = false;
     eight.config.precision = PACE_RUN_FP8;
-    if (open[0]) PACE_TRY(half_to(&halves[0], pricer, &kept, out->time_s.median));
-    if (open[1]) PACE_TRY(half_to(&halves[1], pricer, &eight, out->time_s.median));
+    if (open[0]) PACE_TRY(half_to(&halves[0], &least_s, pricer, &kept, out->time_s.median));
+    if (open[1]) PACE_TRY(half_to(&halves[1], &least_s, pricer, &eight, out->time_s.median));
     PACE_TRY(pace_step_solve(out, pricer, &asked)); /* the pricer keeps the slots of its last case */
+    out->time_s.least = least_s;
     out->time_s.median *= exp(halves[0] + halves[1]);
     out->time_s.spread = hypot(out->time_s.spread, hypot(halves[0], halves[1]) / z90);
     return PACE_OK;
@@ -101,7 +106,8 @@ void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *soluti
     if (known) offset += pace_fit_group_offset(fit->models, fit->model_count, name);
     bool inside = known && !pace_step_fit_beyond(fit, asked);
     double spread = inside ? fit->model_spread : fit->spread; /* its rows say nothing of other sizes */
-    out->time_s = (pace_estimate){out->time_s.median * exp(offset), spread, PACE_RUNG_CALIBRATED};
+    double median = out->time_s.median * exp(offset), least = out->time_s.least;
+    out->time_s = (pace_estimate){median, spread, PACE_RUNG_CALIBRATED, .least = least};
 }
 
 const char *const pace_step_seen_names[PACE_STEP_SEEN] = {"devices", "micro-batch", "sequence", "parameters"};
@@ -136,6 +142,7 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
         !row->ran && out->fitting == PACE_FITS &&
         !pace_step_surely_fits(out->memory_bytes, solution.plan.device_bytes, pace_cost_doubts(pricer->cost));
     out->time_s.spread = hypot(out->time_s.spread * row->doubt, hypot(row->unsaid_spread, of_chunks));
+    if (row->guesses_work) out->time_s.least = 0;
     return PACE_OK;
 }
 

@@ -49,8 +49,22 @@ int pace_step_flag(const char *text) {
     return -1;
 }
 
+static bool is_of_work(pace_doubt doubt) {
+    switch (doubt) {
+    case PACE_DOUBT_ROW_SIZE:
+    case PACE_DOUBT_ROW_EXPERTS:
+    case PACE_DOUBT_ROW_ADAPTERS:
+    case PACE_DOUBT_ROW_BATCH:
+    case PACE_DOUBT_ROW_MICRO_BATCHES:
+    case PACE_DOUBT_ROW_PRECISION:
+    case PACE_DOUBT_ROW_SINGLE_PRECISION: return true;
+    default: return false;
+    }
+}
+
 void pace_step_doubt(pace_step_row *row, const pace_step_reader *reader, pace_doubt doubt) {
     row->doubt *= reader->things->doubts.figure[doubt];
+    row->guesses_work |= is_of_work(doubt);
 }
 
 void pace_step_note(pace_step_row *row, const char *format, ...) {

@@ -173,7 +173,9 @@ static bool set_ranks(pace_step_row *out, const pace_step_reader *r, size_t row)
     double each = config->tp * config->pp * config->cp;
     if (n == 0 && dp == 0) {
         dp = fmod(config->cp * config->tp, config->ep) == 0 ? 1 : config->ep;
-        if (r->distributed && r->column[PACE_STEP_N_GPU] >= 0) pace_step_note(out, "assumed dp %g", dp);
+        bool guessed = r->distributed && r->column[PACE_STEP_N_GPU] >= 0;
+        if (guessed) pace_step_note(out, "assumed dp %g", dp);
+        out->guesses_work |= guessed;
     }
     if (n == 0) n = each * dp;
     config->dp = n / each;

@@ -30,6 +30,7 @@ typedef struct {
     bool steps_of_each;                                    /* the table counts steps a second of each device */
     double ranks, tokens;                                  /* tokens: of a step on one device */
     double doubt;                                          /* times the spread: above 1 where sizes were guessed */
+    bool guesses_work;    /* what is multiplied, or in which precision: then nothing says what it takes at least */
     double unsaid_spread; /* and beside it, of what the row leaves open of its images and power */
     double measured_s;    /* NAN = not measured */
     double unit_s;        /* 0 = the unit is a rate */

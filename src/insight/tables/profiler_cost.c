@@ -35,6 +35,6 @@ pace_status pace_profiler_cost_guess(pace_estimate *out, pace_catalog *catalog, 
         if (!step->lanes.items[i].device) status = gather(&cycles, step, &step->lanes.items[i]);
     if (status == PACE_OK && cycles.count >= LEAST_CYCLES) status = shortest(&cycle_ns, &cycles, figures.quantile);
     PACE_VEC_FREE(&cycles);
-    if (status == PACE_OK) *out = (pace_estimate){cycle_ns * figures.ratio, figures.spread, PACE_RUNG_FORMULA};
+    if (status == PACE_OK) *out = (pace_estimate){cycle_ns * figures.ratio, figures.spread, PACE_RUNG_FORMULA, 0};
     return status;
 }

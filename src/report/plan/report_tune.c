@@ -186,8 +186,8 @@ static pace_status build_table(pace_report *report, void *context) {
         pace_node_sentence(root, true,
                            "The table does not say what they save: paceline-tune-collective writes it beside them.");
     put_tables(root, t);
-    PACE_TRY(
-        pace_put_assumptions(root, b->options->context->catalog, &t->used, (pace_estimate){1, 0, PACE_RUNG_MEASURED}));
+    PACE_TRY(pace_put_assumptions(root, b->options->context->catalog, &t->used,
+                                  (pace_estimate){1, 0, PACE_RUNG_MEASURED, 0}));
     pace_node_note(root,
                    "Bytes are those of the whole vector. Saved: against the built-in choice, which may be the same "
                    "way; the least of some rounds each. Communicators read the table where "
@@ -206,7 +206,7 @@ static pace_status build(pace_report *report, void *context) {
     lead(root, t);
     put_tables(root, t);
     PACE_TRY(pace_put_assumptions(root, b->options->context->catalog, &t->used,
-                                  (pace_estimate){1, t->widest, PACE_RUNG_FORMULA}));
+                                  (pace_estimate){1, t->widest, PACE_RUNG_FORMULA, 0}));
     pace_node_note(root,
                    "Choice \"own\": the library's own choice stays, because nothing is faster, or because the "
                    "gain of the fastest other choice (against) is smaller than its interval. \"changed\": the "

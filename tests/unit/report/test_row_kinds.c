@@ -61,7 +61,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     assert_int_equal(table, 0);
     out->known = height > 0;
     out->unit = "s";
-    out->time_s = (pace_estimate){sqrt(2 * height / s->gravity), 0.05, PACE_RUNG_FORMULA};
+    out->time_s = (pace_estimate){sqrt(2 * height / s->gravity), 0.05, PACE_RUNG_FORMULA, 0};
     out->cells[0].number = s->gravity * out->time_s.median;
     pace_row_answer_time(out, 1);
     snprintf(out->status, sizeof out->status, "%s", out->known ? "ok" : "no height");

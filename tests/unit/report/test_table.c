@@ -129,9 +129,9 @@ PACE_TABLE(made, "made", "Made of members", PACE_FOR_ALL, 0, {"ns", NULL, PACE_S
 /* The ends of an interval of 90 % are exp(-+1.6449 spread) times the median, in whole nanoseconds rounded outwards. */
 TEST(test_made_of_members) {
     pace_report *report = new_report();
-    const made_row rows[] = {{2.6e-9, 2.6, 7, "word", {2, 0.1, PACE_RUNG_FORMULA}},
-                             {-1e-9, 0, 0, "", {1, 0, PACE_RUNG_FORMULA}},
-                             {NAN, NAN, -1, NULL, {1, 0, PACE_RUNG_FORMULA}}};
+    const made_row rows[] = {{2.6e-9, 2.6, 7, "word", {2, 0.1, PACE_RUNG_FORMULA, 0}},
+                             {-1e-9, 0, 0, "", {1, 0, PACE_RUNG_FORMULA, 0}},
+                             {NAN, NAN, -1, NULL, {1, 0, PACE_RUNG_FORMULA, 0}}};
     pace_put_table(pace_report_root(report), &made, rows, 3, sizeof *rows);
     const pace_node *table = pace_report_root(report)->first;
     assert_int_equal(cell_of(table, 0, "ns").integer, 3);

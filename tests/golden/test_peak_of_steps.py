@@ -1,0 +1,68 @@
+"""No interval begins below what published peaks allow.
+
+Products of steps are counted here from sizes alone (Kaplan et al. 2020, table 1): two operations a weight and token, three passes.
+"""
+import csv
+import io
+import os
+import subprocess
+import tempfile
+
+from checks import expect, finish
+
+PACELINE = os.environ["PACELINE"]
+# Clocks go up to a tenth beyond those of the data sheet's rates (H100: 1,980 and 1,830 MHz).
+CLOCK = 1.1
+# Dense BF16 TFLOP/s as makers publish them; of boards for games the rate of FP16 that is summed in FP16.
+PEAKS = {"A100-80GB-SXM": 312, "H100-80GB-SXM": 989.4, "H200": 989.4, "B200": 2250, "L4": 121, "RTX 4090": 330.3, "MI300X": 1307.4,
+         "TPU v4": 275, "TPU v5e": 197, "TPU v5p": 459, "TPU v6e": 918}
+# hidden, layers, heads, words of the vocabulary
+SIZES = ((2048, 16, 16, 32000), (4096, 32, 32, 32000), (8192, 64, 64, 128256), (12288, 96, 96, 51200))
+FRAMEWORKS = ("PyTorch", "Megatron-LM", "MaxText")
+SEQ = 2048
+
+
+def answers_to(kind, rows):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.csv")
+        with open(path, "w", encoding="utf-8", newline="") as table:
+            writer = csv.DictWriter(table, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        done = subprocess.run([PACELINE, "predict", "--kind", kind, "--rows", path, "-q"], capture_output=True, text=True)
+    answers = list(csv.DictReader(io.StringIO(done.stdout)))
+    expect(len(answers) == len(rows), f"{len(answers)} answers to {len(rows)} rows: {done.stderr}")
+    return answers
+
+
+def hold(kind, rows, bounds):
+    """Every interval begins at its bound or above, some at it."""
+    told = at_bound = 0
+    for row, answer, bound in zip(rows, answers_to(kind, rows), bounds):
+        if not answer["predicted"]:
+            continue
+        told += 1
+        low, middle = (float(answer[end]) for end in ("low", "predicted"))
+        at_bound += abs(low / bound - 1) < 0.02
+        expect(low >= 0.999 * bound, f"{kind} {row}: {low:.4g} s is less than {bound:.4g} s at the peaks")
+        expect(middle >= 0.999 * bound, f"{kind} {row}: {middle:.4g} s in the middle is less than {bound:.4g} s at the peaks")
+    expect(told > 0.8 * len(rows), f"{kind}: {told} of {len(rows)} rows were answered")
+    expect(at_bound > 0, f"{kind}: no interval begins at the peaks: the test asks nothing")
+
+
+def steps():
+    rows, bounds = [], []
+    for device, tera in PEAKS.items():
+        for hidden, layers, heads, vocab in SIZES:
+            for framework in FRAMEWORKS:
+                for devices, batch in ((8, 8), (64, 512)):
+                    for recompute in ("none", "full"):
+                        rows.append({"model": "gpt", "hidden": hidden, "layers": layers, "heads": heads, "ffn": 4 * hidden, "vocab": vocab, "seq": SEQ, "device": device,
+                                     "n_gpu": devices, "framework": framework, "precision": "bf16", "micro_batch": 1, "global_batch": batch, "recompute": recompute})
+                        weights = layers * 12 * hidden * hidden + hidden * vocab
+                        bounds.append(6 * weights * batch * SEQ / devices / (tera * 1e12 * CLOCK))
+    hold("step", rows, bounds)
+
+
+steps()
+finish()
