@@ -286,6 +286,7 @@ pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const
     if (is_block_scaled(op)) estimate.median *= cost->figures.block_scaled;
     double part = pace_cost_part_spread(cost, device, estimate.rung);
     if (part > 0) estimate.spread = hypot(estimate.spread, part);
+    estimate.least = pace_roofline_least_s(device, op, cost->figures.clock_headroom);
     *out_s = estimate;
     return PACE_OK;
 }

@@ -40,14 +40,24 @@ static double most_flop_per_s(const pace_device *device, const pace_op *op) {
     return fmax(rate, pace_device_peak(device, op->element_bytes));
 }
 
+/* Attention's backward pass counts the scores that it forms anew; a kernel may have kept them. */
 static double least_flop(const pace_op *op) {
     enum { R = 5, S };
     double flop = op->flop;
     if (op->family == PACE_OP_CONVOLUTION) return flop / fmax(op->size[R] * op->size[S], 1);
+    if (op->family == PACE_OP_ATTENTION) return op->pass == PACE_PASS_FORWARD ? flop : flop * 4 / 5;
     return op->family == PACE_OP_GEMM ? flop : 0;
 }
 
 double pace_roofline_least_flop_s(const pace_device *device, const pace_op *op, double clock) {
     double rate = most_flop_per_s(device, op);
     return rate > 0 ? least_flop(op) / (rate * clock) : 0;
+}
+
+double pace_roofline_least_s(const pace_device *device, const pace_op *op, double clock) {
+    bool hits = op->family == PACE_OP_EMBEDDING; /* rows are looked up more than once */
+    bool known = device->generation > 0 && device->l2_bytes > 0 && device->memory_bytes_per_s > 0;
+    double bytes = op->read_bytes + op->write_bytes - 2 * device->l2_bytes;
+    double memory_s = known && !hits && op->family != PACE_OP_TRANSFER ? bytes / device->memory_bytes_per_s : 0;
+    return fmax(pace_roofline_least_flop_s(device, op, clock), fmax(memory_s, 0));
 }

@@ -17,3 +17,6 @@ double pace_roofline_s(const pace_device *device, const pace_op_amount *amount);
  * libraries emulate, nor for CPUs; a filter of r x s saves no more than the factor r s (Winograd 1980, minimal
  * filtering). */
 double pace_roofline_least_flop_s(const pace_device *device, const pace_op *op, double clock);
+/** Of any operation: that, or its bytes less twice what fits into the L2 (read there, and never written back) at the
+ * memory's rate. NVIDIA's devices alone: others have caches behind it that the catalogue does not know. */
+double pace_roofline_least_s(const pace_device *device, const pace_op *op, double clock);

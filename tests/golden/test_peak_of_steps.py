@@ -1,4 +1,4 @@
-"""No interval begins below what published peaks allow.
+"""No interval begins below what published peaks allow: steps, kernels.
 
 Products of steps are counted here from sizes alone (Kaplan et al. 2020, table 1): two operations a weight and token, three passes.
 """
@@ -64,5 +64,19 @@ def steps():
     hold("step", rows, bounds)
 
 
+def kernels():
+    """Products by their arithmetic, additions by their bytes beyond what an L2 holds twice."""
+    rows, bounds = [], []
+    for device, tera, memory, cache in (("A100-SXM4-80GB", 312, 2.039e12, 40), ("H100 SXM5", 989.4, 3.35e12, 50), ("V100-SXM2-16GB", 125, 9e11, 6)):
+        for n in (512, 1024, 2048, 4096, 8192, 16384):
+            rows.append({"device": device, "op": "gemm", "dtype": "fp16", "b": 1, "m": n, "n": n, "k": n, "elements": "", "inputs": "", "outputs": ""})
+            bounds.append(2 * n ** 3 / (tera * 1e12 * CLOCK))
+        for elements in (2 ** 26, 2 ** 28, 2 ** 30):
+            rows.append({"device": device, "op": "elementwise", "dtype": "fp16", "b": "", "m": "", "n": "", "k": "", "elements": elements, "inputs": 2, "outputs": 1})
+            bounds.append((6 * elements - 2 * cache * 2 ** 20) / memory)
+    hold("kernel", rows, bounds)
+
+
 steps()
+kernels()
 finish()

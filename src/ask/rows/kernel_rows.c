@@ -498,6 +498,7 @@ pace_status pace_kernel_row_price(pace_estimate *out_s, const pace_cost *cost, c
         pace_estimate one;
         PACE_TRY(pace_cost_op_from(&one, cost, row->device, &part->op, row->source));
         sum.median += part->count * one.median;
+        sum.least += part->count * one.least;
         sum.spread += part->count * one.median * one.spread;
         if (one.rung > sum.rung) sum.rung = one.rung;
     }

@@ -152,6 +152,13 @@ TEST(test_least_counted_by_hand) {
                      9) < 1e-9);
     product.precision = PACE_BF16;
     assert_true(pace_cost_least_flop_s(cost, h100, &product) <= flop / (989.4e12 * 1980 / 1830));
+    pace_op sum = op_of(PACE_OP_ELEMENTWISE, "gelu", 1 << 28, 1, 1, 0),
+            small = op_of(PACE_OP_ELEMENTWISE, "gelu", 1 << 16, 1, 1, 0);
+    pace_estimate s, cached_s;
+    assert_int_equal(pace_cost_op(&s, cost, v100, &sum), PACE_OK);
+    assert_int_equal(pace_cost_op(&cached_s, cost, v100, &small), PACE_OK);
+    assert_true(s.least > 0.98 * 8 * pow(2, 28) / 9e11 && s.least <= 8 * pow(2, 28) / 9e11); /* 900 GB/s, 6 MB of L2 */
+    assert_true(cached_s.least == 0);
 }
 
 TEST(test_unknown) {
