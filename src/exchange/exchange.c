@@ -2,6 +2,7 @@
 #include "base/words.h"
 #include "base/numbers.h"
 #include "base/text.h"
+#include "exchange/least.h"
 #include "exchange/network_share.h"
 #include "exchange/steady_memory.h"
 
@@ -437,7 +438,10 @@ static pace_status solve(pace_exchange_answer *out, const pace_exchange *e, cons
                                       .bottleneck = "none"};
         return PACE_OK;
     }
-    return e->library == PACE_LIBRARY_NCCL ? solve_nccl(out, e, q) : solve_textbook(out, e, q);
+    PACE_TRY(e->library == PACE_LIBRARY_NCCL ? solve_nccl(out, e, q) : solve_textbook(out, e, q));
+    out->time_s.least =
+        pace_exchange_least_s(&e->machine, &e->doubts, q->collective, q->bytes, q->ranks_per_node, q->nodes);
+    return PACE_OK;
 }
 
 /* Latency, when half the bytes take more than three quarters of the time, or of a message, whose channels grow with it,

@@ -94,6 +94,7 @@ typedef enum {
     X(LAUNCH, "launch", VALUE)                             \
     X(TCP_STREAM, "tcp_stream", VALUE)                     \
     X(LINK_SHARE, "link_share", VALUE)                     \
+    X(LINK_HEADROOM, "link_headroom", VALUE)               \
     X(STAGED_SHARE, "staged_share", VALUE)                 \
     X(SOCKET_SHARE, "socket_share", VALUE)                 \
     X(LEARNED_KIND, "learned_kind", SPREAD)                \

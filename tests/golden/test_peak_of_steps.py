@@ -1,4 +1,4 @@
-"""No interval begins below what published peaks allow: steps, kernels.
+"""No interval begins below what published peaks allow: steps, kernels, exchanges.
 
 Products of steps are counted here from sizes alone (Kaplan et al. 2020, table 1): two operations a weight and token, three passes.
 """
@@ -13,6 +13,7 @@ from checks import expect, finish
 PACELINE = os.environ["PACELINE"]
 # Clocks go up to a tenth beyond those of the data sheet's rates (H100: 1,980 and 1,830 MHz).
 CLOCK = 1.1
+LINK = 1.02 # what clouds sell as 25 Gb/s was measured to carry 25.2
 # Dense BF16 TFLOP/s as makers publish them; of boards for games the rate of FP16 that is summed in FP16.
 PEAKS = {"A100-80GB-SXM": 312, "H100-80GB-SXM": 989.4, "H200": 989.4, "B200": 2250, "L4": 121, "RTX 4090": 330.3, "MI300X": 1307.4,
          "TPU v4": 275, "TPU v5e": 197, "TPU v5p": 459, "TPU v6e": 918}
@@ -77,6 +78,23 @@ def kernels():
     hold("kernel", rows, bounds)
 
 
+def exchanges():
+    """Between two nodes each NIC carries its part of the vector once; inside one a device sends and takes all of it by NVLink once."""
+    rows, bounds = [], []
+    for machine, nic, nics, nvlink in (("dgx-h100", 400e9 / 8, 8, 450e9), ("dgx-a100", 200e9 / 8, 8, 300e9), ("dgx-2", 100e9 / 8, 8, 150e9)):
+        for nodes in (1, 2, 4, 16):
+            for collective in ("allreduce", "allgather", "reducescatter", "alltoall", "broadcast", "sendrecv"):
+                for mib in (64, 256, 1024, 4096):
+                    ranks = nodes * (16 if machine == "dgx-2" else 8)
+                    vectors = ranks / nodes if collective == "alltoall" else 1
+                    parts = nodes if nodes > 1 else ranks
+                    left = (parts - 1) / parts if collective in ("allgather", "reducescatter", "alltoall") else 1
+                    rows.append({"system": machine, "collective": collective, "gpus": ranks, "nodes": nodes, "bytes": mib << 20})
+                    bounds.append((mib << 20) / LINK * left * (vectors / (nic * nics) if nodes > 1 else 1 / nvlink))
+    hold("exchange", rows, bounds)
+
+
 steps()
 kernels()
+exchanges()
 finish()

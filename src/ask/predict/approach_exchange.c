@@ -1,5 +1,6 @@
 #include "ask/predict/approach_exchange.h"
 #include "base/halving.h"
+#include "exchange/least.h"
 
 #include <math.h>
 
@@ -41,7 +42,10 @@ pace_status pace_approach_exchange_time(pace_estimate *out, pace_approach_parts 
     const pace_machine *m = &opened->exchange.machine;
     pace_approach_setup setup = {ranks_per_node, nodes, opened->copy_rate, 0, 0};
     PACE_TRY(pace_approach_parts_find(parts, &opened->approach, &opened->exchange, &setup, bytes, 1));
-    find_spread(out, used, opened, nodes ? nodes : m->nodes, parts);
+    int over = nodes ? nodes : m->nodes, on_each = ranks_per_node ? ranks_per_node : m->devices;
+    find_spread(out, used, opened, over, parts);
+    if (on_each * over > 1)
+        out->least = pace_exchange_least_s(m, &opened->exchange.doubts, PACE_ALLREDUCE, bytes, on_each, over);
     return PACE_OK;
 }
 
