@@ -30,6 +30,7 @@ typedef struct {
 } pace_estimate;
 
 #define PACE_NORMAL_90 1.6448536269514722 /* 95th percentile of the standard normal: 90 % lie within */
+#define PACE_NORMAL_MAD 1.4826            /* its standard deviation over its median absolute deviation */
 
 static inline double pace_estimate_low(pace_estimate estimate) {
     return fmax(estimate.median * exp(-PACE_NORMAL_90 * estimate.spread), fmin(estimate.least, estimate.median));

@@ -225,7 +225,7 @@ static void take_sample(study *s, size_t i, location how, double prior, double s
     count_error(s, PACE_TRANSFER_POOLED, predict_pooled(s, i), measured);
     count_error(s, PACE_TRANSFER_OTHERS, predicted, measured);
     count_error(s, PACE_TRANSFER_SCALED, predicted * scale, measured);
-    s->within += fabs(ln) <= 1.645 * spread;
+    s->within += fabs(ln) <= PACE_NORMAL_90 * spread;
     s->score.spread += ln * ln;
     s->score.pairs++;
 }

@@ -49,7 +49,7 @@ static double of_neighbours(size_t *told, const pace_curve_point *points, size_t
             off[found++] = fabs(off_line(at));
     }
     *told = found < LEAST_SIZES ? 0 : found;
-    return *told ? 1.4826 * pace_median(off, found) : 0;
+    return *told ? PACE_NORMAL_MAD * pace_median(off, found) : 0;
 }
 
 pace_curve_scatter pace_curve_scatter_of(const pace_curve_point *points, size_t count) {

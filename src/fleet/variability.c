@@ -1,5 +1,6 @@
 #include "fleet/variability.h"
 
+#include "base/estimate.h"
 #include "base/order.h"
 #include "base/random.h"
 #include "base/rank_test.h"
@@ -70,7 +71,7 @@ static void find_sigma(pace_variability *v, workspace *s) {
             double ratio = s->ratio[i * s->data->workers + w];
             if (!isnan(ratio)) s->some[count++] = fabs(ratio - v->workers[w].usual);
         }
-    v->sigma = 1.4826 * pace_median(s->some, count);
+    v->sigma = PACE_NORMAL_MAD * pace_median(s->some, count);
 }
 
 /* The variance of the medians of a worker's stretches of iterations: times near each other may be alike, which an error

@@ -83,14 +83,13 @@ static double spread_of(pace_doubt *out, const pace_forecast_result *result, con
 }
 
 void pace_exchange_doubt_step(pace_forecast_result *result, const pace_scenario *scenario, const pace_doubts *doubts) {
-    const double z90 = 1.645;
     pace_estimate *step_s = &result->step_s;
     pace_doubt model;
     double figure = spread_of(&model, result, scenario, doubts);
     double form = doubts->figure[PACE_DOUBT_SCALING_EXCHANGE], own = hypot(form, figure);
-    double times = exp(z90 * own), exposed_s = (times - 1) * result->exchange.exposed_s;
+    double times = exp(PACE_NORMAL_90 * own), exposed_s = (times - 1) * result->exchange.exposed_s;
     double later_s = fmax(exposed_s, late_s(pace_analysis_slowest(&result->analysis), times));
-    double added = log1p(later_s / step_s->median) / z90;
+    double added = log1p(later_s / step_s->median) / PACE_NORMAL_90;
     step_s->spread = hypot(step_s->spread, added);
     result->used.added[model] = hypot(result->used.added[model], added * figure / own);
     result->used.added[PACE_DOUBT_SCALING_EXCHANGE] = added * form / own;

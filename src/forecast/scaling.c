@@ -55,14 +55,14 @@ pace_status pace_scaling_open(pace_scaling_exchange *out, pace_catalog *catalog,
 /* The step of workers over what was opened for them. */
 static pace_status step_over(pace_scaling_point *out, const pace_gradient_profile *profile, double compute_spread,
                              const pace_approach *approach, const pace_scaling_exchange *over) {
-    const double z90 = 1.645, *doubts = over->exchange.doubts.figure;
-    double wide = z90 * doubts[PACE_DOUBT_SCALING_EXCHANGE], alike = doubts[PACE_DOUBT_SCALING_STEP];
+    const double *doubts = over->exchange.doubts.figure;
+    double wide = PACE_NORMAL_90 * doubts[PACE_DOUBT_SCALING_EXCHANGE], alike = doubts[PACE_DOUBT_SCALING_STEP];
     pace_gradient_times times, slow, fast;
     PACE_TRY(run(&times, profile, approach, &over->exchange, &over->setup, 1));
     PACE_TRY(run(&slow, profile, approach, &over->exchange, &over->setup, exp(wide)));
     PACE_TRY(run(&fast, profile, approach, &over->exchange, &over->setup, exp(-wide)));
     double compute = pace_gradient_profile_step_s(profile) / times.step_s * compute_spread;
-    double by_exchange = fmax(log(slow.step_s / times.step_s), log(times.step_s / fast.step_s)) / z90;
+    double by_exchange = fmax(log(slow.step_s / times.step_s), log(times.step_s / fast.step_s)) / PACE_NORMAL_90;
     double spread = sqrt(compute * compute + by_exchange * by_exchange + (over->workers > 1 ? alike * alike : 0));
     *out = (pace_scaling_point){times, {times.step_s, spread, PACE_RUNG_FORMULA, 0}};
     return PACE_OK;

@@ -1,5 +1,6 @@
 #include "insight/spread.h"
 
+#include "base/estimate.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -53,7 +54,7 @@ static void judge(pace_spread *spread, const pace_rank *rank, int64_t deviation_
         pace_step_note *note = &spread->notes.items[i];
         int64_t off = length_of(mark) - spread->median_ns;
         if (length_of(mark) <= 0) continue;
-        if (llabs(off) * 20 > spread->median_ns && (double)llabs(off) > 3 * 1.4826 * (double)deviation_ns)
+        if (llabs(off) * 20 > spread->median_ns && (double)llabs(off) > 3 * PACE_NORMAL_MAD * (double)deviation_ns)
             note->verdict = warms_up(spread, rank, i) ? PACE_STEP_WARM_UP : PACE_STEP_OUTLIER;
         if (note->verdict == PACE_STEP_WARM_UP || note->verdict == PACE_STEP_OUTLIER)
             find_difference(note, rank, mark, usual);
@@ -82,7 +83,7 @@ static int64_t measure_usual(pace_spread *spread, const pace_rank *rank, int64_t
     spread->most_ns = lengths[count - 1];
     for (size_t i = 0; i < count; i++) lengths[i] = llabs(lengths[i] - spread->median_ns);
     int64_t deviation = median(lengths, count);
-    spread->spread = 1.4826 * (double)deviation / (double)spread->median_ns;
+    spread->spread = PACE_NORMAL_MAD * (double)deviation / (double)spread->median_ns;
     return deviation;
 }
 

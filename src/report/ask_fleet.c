@@ -3,6 +3,7 @@
 #include "ask/fleet/usage_asked.h"
 #include "fleet/population.h"
 #include "report/ask_parts.h"
+#include "source/jobs/job_reading.h"
 #include "source/traces/nsys.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@ static pace_status ask_jobs(pace_report **out, const pace_question *question) {
                                   PACE_ASKED(text, columns),
                                   PACE_ASKED_AS(table, text, database_table),
                                   PACE_ASKED_AS(rejects_path, text, rejects),
-                                  .most_rejected = limited ? pace_question_number(question, "most_rejected") : 0.01,
+                                  .most_rejected = limited ? pace_question_number(question, "most_rejected")
+                                                           : PACE_JOBS_MOST_REJECTED,
                                   PACE_ASKED(flag, repeats),
                                   PACE_ASKED(flag, exact),
                                   PACE_ASKED_OWN(processes),

@@ -106,17 +106,16 @@ pace_status pace_scaling_advise(char *out, size_t size, pace_catalog *catalog, c
  * as it may be: what that changes is large at a knee, and nothing where all is hidden. */
 static pace_status exchange_spread(double *out, pace_catalog *catalog, const pace_scaling_words *words,
                                    const pace_step_solution *found, double stretch) {
-    const double z90 = 1.645;
     pace_doubts doubts;
     pace_step_solution other;
     double widest = 0;
     PACE_TRY(pace_doubts_load(&doubts, catalog));
     for (int way = -1; way <= 1 && words->workers > 1; way += 2) {
         pace_scaling_words moved = *words;
-        double by = exp(way * z90 * doubts.figure[PACE_DOUBT_SCALING_EXCHANGE]);
+        double by = exp(way * PACE_NORMAL_90 * doubts.figure[PACE_DOUBT_SCALING_EXCHANGE]);
         moved.slowness = by * (words->slowness > 0 ? words->slowness : 1);
         PACE_TRY(solve(&other, catalog, &moved, stretch));
-        widest = fmax(widest, fabs(log(stretch * other.time_s.median / found->time_s.median)) / z90);
+        widest = fmax(widest, fabs(log(stretch * other.time_s.median / found->time_s.median)) / PACE_NORMAL_90);
     }
     *out = words->workers > 1 ? hypot(widest, doubts.figure[PACE_DOUBT_SCALING_STEP]) : 0;
     return PACE_OK;

@@ -1,5 +1,6 @@
 #include "ask/rows/profiler_rows.h"
 #include "ask/rows/wanted_columns.h"
+#include "base/estimate.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -49,9 +50,9 @@ static size_t find_costs(double *out, const pace_profiler_rows *rows, size_t wit
     return count;
 }
 
-/* Ranks within which the median lies with 90 %: count / 2 -+ 1.645 sqrt(count) / 2. */
+/* Ranks within which the median lies with 90 %: count / 2 -+ PACE_NORMAL_90 sqrt(count) / 2. */
 static double rank_of(const double *sorted, size_t count, double sign) {
-    double rank = ((double)count - 1) / 2 + sign * 0.8225 * sqrt((double)count);
+    double rank = ((double)count - 1) / 2 + sign * PACE_NORMAL_90 / 2 * sqrt((double)count);
     return sorted[(size_t)fmin(fmax(round(rank), 0), (double)count - 1)];
 }
 

@@ -115,7 +115,7 @@ static pace_status remark(pace_findings *out, const void *state) {
     const pace_doubt_words *words = &doubts.words[PACE_DOUBT_ROW_RECIPE];
     pace_found_warn(out, PACE_WARN_WIDE_INTERVAL,
                     "%zu of %zu rows are known no better than within a factor of %.1f: %s (removed by %s)", silent, all,
-                    exp(1.645 * doubts.doubts.figure[PACE_DOUBT_ROW_RECIPE]), words->says, words->removed_by);
+                    exp(PACE_NORMAL_90 * doubts.doubts.figure[PACE_DOUBT_ROW_RECIPE]), words->says, words->removed_by);
     return PACE_OK;
 }
 

@@ -33,7 +33,6 @@ static pace_status half_to(double *out, double *least_s, pace_step_pricer *price
 /* Of a step that does not fit unless some of it is recomputed: nothing to all. Of products without a precision: 16 to 8
  * bits. */
 pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *pricer, const pace_step_row *row) {
-    const double z90 = 1.645;
     const pace_step_case asked = pace_step_row_case(row);
     pace_step_case kept = asked, eight = asked;
     double halves[2] = {0};
@@ -48,14 +47,13 @@ pace_status pace_step_row_solve(pace_step_solution *out, pace_step_pricer *price
     PACE_TRY(pace_step_solve(out, pricer, &asked)); /* the pricer keeps the slots of its last case */
     out->time_s.least = least_s;
     out->time_s.median *= exp(halves[0] + halves[1]);
-    out->time_s.spread = hypot(out->time_s.spread, hypot(halves[0], halves[1]) / z90);
+    out->time_s.spread = hypot(out->time_s.spread, hypot(halves[0], halves[1]) / PACE_NORMAL_90);
     return PACE_OK;
 }
 
 /* What a pipeline would be faster by in the most chunks that are usual lies at the end of the interval, by their closed
  * forms. */
 static pace_status doubt_chunks(double *spread, pace_step_pricer *pricer, const pace_step_row *row) {
-    const double z90 = 1.645;
     pace_step_case asked = pace_step_row_case(row);
     pace_step_solution one, most;
     *spread = 0;
@@ -63,7 +61,7 @@ static pace_status doubt_chunks(double *spread, pace_step_pricer *pricer, const 
     PACE_TRY(pace_step_settle(&one, pricer, &asked));
     asked.config.vpp = row->may_chunk;
     PACE_TRY(pace_step_settle(&most, pricer, &asked));
-    *spread = fmax(0, log(one.closed_s.median / most.closed_s.median)) / z90;
+    *spread = fmax(0, log(one.closed_s.median / most.closed_s.median)) / PACE_NORMAL_90;
     return PACE_OK;
 }
 
