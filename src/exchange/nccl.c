@@ -57,7 +57,7 @@ static void fill_links(preparation *p, double rate) {
         p->channel = c->speeds[i];
         channels = count;
     }
-    if (p->bus < 0.8 * rate || p->bus == 0) p->bus = rate, p->channel = rate / channels; /* slower than any tried */
+    if (p->bus < c->least_filled * rate || p->bus == 0) p->bus = rate, p->channel = rate / channels;
     p->channels = channels;
     split_channels(p);
 }
@@ -65,7 +65,7 @@ static void fill_links(preparation *p, double rate) {
 /* The switches of a node have a search of their own, which knows nothing of NICs. */
 static void search_channels(preparation *p, double inside_rate, double node_rate) {
     p->link = p->machine->inside.kind == PACE_LINK_NVLINK ? inside_rate * p->nccl->link_share : inside_rate;
-    p->net = node_rate * 0.96; /* NCCL counts 12 GB/s for 100 Gb/s */
+    p->net = node_rate * p->nccl->net_share;
     fill_links(p, p->link);
     p->switch_bus = p->channels * p->channel;
     p->switch_channels = p->channels;
@@ -180,7 +180,7 @@ static double latency(const preparation *p, int a, int protocol) {
     case PACE_NCCL_NVLS: return base + intra + (out->nodes > 1 ? inter : 0);
     case PACE_NCCL_NVLSTREE: return base + intra + 2 * levels * inter;
     case PACE_NCCL_DIRECT: return base + pace_collective_rows[out->collective].passes * intra;
-    default: return base + log2(out->ranks) * inter / 3.5 + 2.8e-6 * out->ranks;
+    default: return base + log2(out->ranks) * inter / c->pat_hops + c->pat_rank_s * out->ranks;
     }
 }
 

@@ -81,7 +81,8 @@ typedef struct {
     double nvlink_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
     double pci_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
     double net_s[PACE_NCCL_ALGORITHMS][PACE_NCCL_PROTOCOLS];
-    double ring_ll_share, ring_ll128_share, tree_share, tree_ll_share, tree_ll128_share[2], pat_share;
+    double ring_ll_share, ring_ll128_share, tree_share, tree_ll_share, tree_ll128_share[2], pat_share, pat_hops,
+        pat_rank_s;                    /* hops of a network that pass in the time of one; what each rank adds */
     double tree_cap[2], ring_cap_sm80; /* bytes/s; infinite where the line has none */
     double intra_ll_factor, plateau, plateau_old, net_overhead_s;
     double nic_latency; /* 1: a NIC's own latency counts, and nodes of one rank pay a tree's */
@@ -90,8 +91,9 @@ typedef struct {
     double ll_max[PACE_NCCL_TIERS], ring_ll128[PACE_NCCL_TIERS], tree_ll128[PACE_NCCL_TIERS], tree[PACE_NCCL_TIERS],
         nvls_tree[PACE_NCCL_TIERS];            /* bytes/s; infinite where the line has none */
     double nvls_efficiency, nvls_tree_devices; /* the latter: the most devices of a node that an NVLS tree joins */
-    double link_share, speeds[PACE_NCCL_SPEEDS];
+    double link_share, net_share, speeds[PACE_NCCL_SPEEDS];
     int speed_count;
+    double least_filled; /* share of the links that the speeds must use, else rings are as fast as the links */
     pace_nccl_sends sends;
     pace_nccl_reached reached;
 } pace_nccl;

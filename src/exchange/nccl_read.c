@@ -53,17 +53,20 @@ static pace_status read_latencies(double out[][PACE_NCCL_PROTOCOLS], const pace_
     return PACE_OK;
 }
 
+/* What a line that does not say has; NAN = each line has to say. */
 static const struct {
     const char *key;
     size_t offset;
     double otherwise, unit;
 } scalars[] =
     {
-        {"ring_ll_share", offsetof(pace_nccl, ring_ll_share), 0.25, 1},
-        {"ring_ll128_share", offsetof(pace_nccl, ring_ll128_share), 0.92, 1},
-        {"tree_share", offsetof(pace_nccl, tree_share), 0.9, 1},
-        {"tree_ll_share", offsetof(pace_nccl, tree_ll_share), 0.26, 1},
-        {"pat_share", offsetof(pace_nccl, pat_share), 0.75, 1},
+        {"ring_ll_share", offsetof(pace_nccl, ring_ll_share), NAN, 1},
+        {"ring_ll128_share", offsetof(pace_nccl, ring_ll128_share), NAN, 1},
+        {"tree_share", offsetof(pace_nccl, tree_share), NAN, 1},
+        {"tree_ll_share", offsetof(pace_nccl, tree_ll_share), NAN, 1},
+        {"pat_share", offsetof(pace_nccl, pat_share), 0, 1},
+        {"pat_hops", offsetof(pace_nccl, pat_hops), 1, 1},
+        {"pat_rank_us", offsetof(pace_nccl, pat_rank_s), 0, 1e-6},
         {"ring_cap_sm80", offsetof(pace_nccl, ring_cap_sm80), INFINITY, 1},
         {"intra_ll_factor", offsetof(pace_nccl, intra_ll_factor), 1, 1},
         {"plateau", offsetof(pace_nccl, plateau), 1, 1},
@@ -92,6 +95,7 @@ static pace_status read_constants(pace_nccl *out, const pace_yaml *yaml, const p
         double *field = number_at(out, scalars[i].offset);
         *field = scalars[i].otherwise;
         if (node) PACE_TRY(pace_yaml_number(field, yaml, node));
+        if (isnan(*field)) return pace_yaml_fail(yaml, line, "expected %s", scalars[i].key);
         *field *= scalars[i].unit;
     }
     out->tree_cap[0] = out->tree_cap[1] = INFINITY;
@@ -128,11 +132,14 @@ static pace_status read_generation(pace_nccl *out, const pace_yaml *yaml, const 
         for (int k = 0; k < PACE_NCCL_TIERS; k++) field[k] = tiers[i].otherwise;
         if (list) PACE_TRY(read_list(field, NULL, PACE_NCCL_TIERS, yaml, list));
     }
-    const pace_yaml_node *efficiency = pace_yaml_get(entry, "nvls_efficiency"), *sends;
+    const pace_yaml_node *efficiency = pace_yaml_get(entry, "nvls_efficiency"), *sends,
+                         *search = pace_yaml_get(pace_yaml_root(yaml), "search");
     if (efficiency) PACE_TRY(pace_yaml_number(&out->nvls_efficiency, yaml, efficiency));
     sends = pace_yaml_get(pace_yaml_root(yaml), "sends");
     PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(sends, "generations"), generation));
     PACE_TRY(pace_nccl_sends_read(&out->sends, yaml, sends, entry));
+    PACE_TRY(pace_yaml_number(&out->net_share, yaml, pace_yaml_get(search, "net_share")));
+    PACE_TRY(pace_yaml_number(&out->least_filled, yaml, pace_yaml_get(search, "least_filled")));
     PACE_TRY(pick_generation(&entry, yaml, pace_yaml_get(pace_yaml_root(yaml), "links"), generation));
     PACE_TRY(pace_yaml_number(&out->link_share, yaml, pace_yaml_get(entry, "share")));
     return read_list(out->speeds, &out->speed_count, PACE_NCCL_SPEEDS, yaml, pace_yaml_get(entry, "speeds"));

@@ -168,22 +168,31 @@ bool pace_step_row_device(pace_step_row *out, pace_step_reader *r, size_t row) {
     return false;
 }
 
-/* Nodes of eight on PCIe below two sockets, as servers of such boards are, each with 200 Gb/s to the others. */
+/* Nodes on PCIe, as catalog/system_names.yaml has them. */
 static bool by_bus(pace_machine *out, pace_catalog *catalog, const pace_device *device) {
-    char text[128];
-    if (!(device->pcie_bytes_per_s > 0)) return false;
-    pace_snprintf(text, sizeof text, "%.*s*8 pcie=%.4gGB/s sockets=2 nodes=2 net=25GB/s",
-                  (int)strcspn(device->name, " "), device->name, device->pcie_bytes_per_s * 0.8e-9);
+    const pace_yaml *yaml;
+    double devices, share;
+    char text[160];
+    if (!(device->pcie_bytes_per_s > 0) || pace_catalog_document(&yaml, catalog, "system_names.yaml") != PACE_OK)
+        return false;
+    const pace_yaml_node *nodes = pace_yaml_get(pace_yaml_root(yaml), "unjoined");
+    const char *words = pace_yaml_text_of(nodes, "words");
+    if (!words || pace_yaml_number(&devices, yaml, pace_yaml_get(nodes, "devices")) != PACE_OK ||
+        pace_yaml_number(&share, yaml, pace_yaml_get(nodes, "pcie_share")) != PACE_OK)
+        return false;
+    pace_snprintf(text, sizeof text, "%.*s*%.0f pcie=%.4gGB/s nodes=2 %.40s", (int)strcspn(device->name, " "),
+                  device->name, devices, share * device->pcie_bytes_per_s / 1e9, words);
     return pace_machine_parse(out, catalog, text) == PACE_OK;
 }
 
 /* Names what of such nodes the row does not say itself, as far as its step depends on it. */
-static void note_bus(pace_step_machine *out, double devices_said, bool gbit_said, double ranks) {
-    bool between = ranks > (devices_said >= 1 ? devices_said : 8) && !gbit_said;
+static void note_bus(pace_step_machine *out, const pace_machine *bus, double devices_said, bool gbit_said,
+                     double ranks) {
+    bool between = ranks > (devices_said >= 1 ? devices_said : bus->devices) && !gbit_said;
     size_t room = sizeof out->assumed;
-    int length = devices_said >= 1 ? snprintf(out->assumed, room, "assumed nodes on PCIe")
-                                   : snprintf(out->assumed, room, "assumed nodes of 8 on PCIe");
-    if (between) snprintf(out->assumed + length, room - (size_t)length, ", 200 Gb/s between");
+    if (devices_said >= 1) pace_snprintf(out->assumed, room, "assumed nodes on PCIe");
+    else pace_snprintf(out->assumed, room, "assumed nodes of %d on PCIe", bus->devices);
+    if (between) pace_append(out->assumed, room, ", %g Gb/s between", bus->between.bytes_per_s * bus->nics * 8 / 1e9);
 }
 
 /* Devices of a node, as the row says: itself, or by how many nodes it takes; 0 = it does not. */
@@ -221,7 +230,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     }
     if (!known && by_bus(&machine, r->things->devices.documents, device)) {
         known = &machine;
-        note_bus(out, devices, gbit_said, ranks);
+        note_bus(out, &machine, devices, gbit_said, ranks);
         out->guessed = true;
     }
     if (!known) {

@@ -47,47 +47,77 @@ pace_step_size pace_step_size_stated(const pace_step_reader *r, size_t row) {
     return out;
 }
 
-/* Width and depth of layers that hold `each` h^2 parameters, in the proportion that catalog/model_names.yaml says. */
-static void proportion(pace_step_sizes *out, const pace_step_reader *r, double billions, double each) {
+/* Usual sizes, of catalog/model_names.yaml. */
+typedef struct {
+    double wide, step, least, small_wide, small_step; /* proportions */
+    double layer, shared, ffn, ffn_step, topk, active_experts, active_topk, active_step;
+} usual_sizes;
+
+static bool read_usual(usual_sizes *out, const pace_step_reader *r) {
     const pace_yaml *yaml = r->things->names.words;
     const pace_yaml_node *size = pace_yaml_get(pace_yaml_root(yaml), "size");
-    double wide = 128, step = 1024, least = 1;
-    bool large = pace_yaml_number(&least, yaml, pace_yaml_get(size, "least")) != PACE_OK || billions >= least;
-    const char *keys[] = {large ? "wide" : "small_wide", large ? "step" : "small_step"};
-    if (pace_yaml_number(&wide, yaml, pace_yaml_get(size, keys[0])) != PACE_OK) wide = 128;
-    if (pace_yaml_number(&step, yaml, pace_yaml_get(size, keys[1])) != PACE_OK) step = 1024;
+    const struct {
+        const char *key;
+        double *figure;
+    } all[] = {{"wide", &out->wide},
+               {"step", &out->step},
+               {"least", &out->least},
+               {"small_wide", &out->small_wide},
+               {"small_step", &out->small_step},
+               {"layer", &out->layer},
+               {"shared", &out->shared},
+               {"ffn", &out->ffn},
+               {"ffn_step", &out->ffn_step},
+               {"topk", &out->topk},
+               {"active_experts", &out->active_experts},
+               {"active_topk", &out->active_topk},
+               {"active_step", &out->active_step}};
+    for (size_t i = 0; i < PACE_COUNT(all); i++)
+        if (pace_yaml_number(all[i].figure, yaml, pace_yaml_get(size, all[i].key)) != PACE_OK || !(*all[i].figure > 0))
+            return false;
+    return true;
+}
+
+/* Width and depth of layers that hold `each` h^2 parameters. */
+static void proportion(pace_step_sizes *out, const usual_sizes *usual, double billions, double each) {
+    bool large = billions >= usual->least;
+    double wide = large ? usual->wide : usual->small_wide, step = large ? usual->step : usual->small_step;
     out->hidden = step * fmax(1, round(cbrt(billions * 1e9 * wide / each) / step));
     out->layers = fmax(1, round(billions * 1e9 / (each * out->hidden * out->hidden)));
 }
 
-/* 12 h^2 parameters a layer: attention has 4, two products of 4 h the rest. A gated expert of 3.5 h has 10.5. Of
- * "30B-A3B" the 3 are a decoder's, in which 8 of 128 experts take the place of the feed-forward layer. */
+/* Of "30B-A3B" the 3 are a decoder's, in which the experts of a token take the place of the feed-forward layer. */
+static void guess_active(pace_step_sizes *out, const usual_sizes *usual, pace_step_size size) {
+    proportion(out, usual, size.active, usual->layer);
+    out->topk = usual->active_topk;
+    out->experts = size.experts > out->topk ? size.experts : usual->active_experts;
+    double others = (size.billions - size.active) * 1e9 / (out->experts - out->topk) / out->layers;
+    out->ffn = usual->active_step * fmax(1, round(others / (3 * out->hidden) / usual->active_step));
+}
+
+/* "8x7B" says the size of each, "8 experts" of all. A gated expert has three products. */
+static void guess_experts(pace_step_sizes *out, const usual_sizes *usual, pace_step_size size, bool each) {
+    proportion(out, usual, size.billions, usual->shared + 3 * usual->ffn * (each ? 1 : size.experts));
+    out->experts = size.experts;
+    out->topk = usual->topk;
+    out->ffn = usual->ffn_step * round(usual->ffn * out->hidden / usual->ffn_step);
+}
+
 bool pace_step_sizes_guess(pace_step_sizes *out, pace_step_row *row, const pace_step_reader *r, pace_step_size size) {
+    usual_sizes usual;
     bool mixture = size.experts > 1 || size.active > 0;
     if (!(size.billions >= 0.01 && size.billions <= 3000)) return false;
-    if (!mixture) {
-        proportion(out, r, size.billions, 12);
+    if ((size.active > 0 && size.active >= size.billions) || !read_usual(&usual, r)) return false;
+    bool each = pace_step_size_of(pace_step_cell(r, row->row, PACE_STEP_MODEL)).experts > 1;
+    if (size.active > 0) guess_active(out, &usual, size);
+    else if (mixture) guess_experts(out, &usual, size, each);
+    else proportion(out, &usual, size.billions, usual.layer);
+    if (mixture)
+        pace_step_note(row, "assumed %g layers of %g with %g experts of %g, %g a token", out->layers, out->hidden,
+                       out->experts, out->ffn, out->topk);
+    else
         pace_step_note(row, "assumed a decoder of %g billion parameters: %g layers of %g", size.billions, out->layers,
                        out->hidden);
-        pace_step_doubt(row, r, PACE_DOUBT_ROW_SIZE);
-        return true;
-    }
-    if (size.active > 0) {
-        if (size.active >= size.billions) return false;
-        proportion(out, r, size.active, 12);
-        out->experts = size.experts > 8 ? size.experts : 128;
-        out->topk = 8;
-        double others = (size.billions - size.active) * 1e9 / (out->experts - out->topk) / out->layers;
-        out->ffn = 64 * fmax(1, round(others / (3 * out->hidden) / 64));
-    } else {
-        bool each = pace_step_size_of(pace_step_cell(r, row->row, PACE_STEP_MODEL)).experts > 1; /* "8x7B" */
-        proportion(out, r, size.billions, each ? 13 : 2.5 + 10.5 * size.experts);
-        out->experts = size.experts;
-        out->topk = 2;
-        out->ffn = 256 * round(3.5 * out->hidden / 256);
-    }
-    pace_step_note(row, "assumed %g layers of %g with %g experts of %g, %g a token", out->layers, out->hidden,
-                   out->experts, out->ffn, out->topk);
-    pace_step_doubt(row, r, PACE_DOUBT_ROW_EXPERTS);
+    pace_step_doubt(row, r, mixture ? PACE_DOUBT_ROW_EXPERTS : PACE_DOUBT_ROW_SIZE);
     return true;
 }
