@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Refuses figures of the world in src/: they stand in catalog/, with source and confidence.
 
-Three kinds of figure give themselves away: a spread that is a literal (`x_spread = 0.3`, `.spread = 0.3f`), a named
-floating-point constant, and a rate, a literal of a million or more that is no power of ten (or a power of ten behind
-`? x :`, as where something is unknown). What is a definition, a limit of a check or a constant of a numerical method is
-listed below with its reason. Prints FILE:LINE: what is wrong and where it belongs; exits 1 then.
+Six kinds of figure give themselves away: a spread that is a literal (`x_spread = 0.3`, `.spread = 0.3f`), a named
+floating-point constant, a rate, a literal of a million or more that is no power of ten (or a power of ten behind
+`? x :`, as where something is unknown), a factor (`rate * 0.96`, but not behind `<` or `>`, where it is a threshold), a
+default (`said ? x : 0.01`), and a figure that src/base has a name for. What is a definition, a limit of a check or a
+constant of a numerical method is listed below with its reason. Prints FILE:LINE: what is wrong and where it belongs;
+exits 1 then.
 """
 import re
 import sys
@@ -84,24 +86,40 @@ DEFINITIONS = {
     "report_fleet_jobs.c": {"most_ns": "limit of a number format"},
     "show.c": {"SCALE": "number format", "UNIT_NS": "units"},
 }
-# Large literals that are no rates: FILE: {LITERAL: why}.
+# Literals that are no rates, factors or defaults of the world: FILE: {LITERAL: why}.
 LITERALS = {
-    "units.c": {"1.25e8": "unit", "1.25e5": "unit"},
+    "units.c": {"1.25e8": "unit", "1.25e5": "unit", "365.25": "unit"},
     "exchange_rows.c": {"1.25e8": "unit"},
     "formula_gemm.c": {"1.41e9": "as usual_hz above"},
     "sample.c": {"1.4e9": "normalises a feature of a fit"},
     "nccl.c": {"25e9": "a test of NCCL's source, graph/tuning.cc", "50e9": "a test of NCCL's source, graph/tuning.cc"},
     "rate_text.c": {"9e12": "limit of a number format"},
+    "plan_words.c": {"365.25": "unit"},
+    "held_out.c": {"0.9": "nine of ten: what an interval holds"},
+    "learn_fit.c": {"0.9": "nine of ten: what an interval holds"},
+    "case_metric.c": {"0.9": "the 90th percentile", "0.95": "the 95th percentile"},
+    "scaling_fit.c": {"0.05": "scale of a fit's parameter", "0.01": "scale of a fit's parameter"},
+    "saturating_curve.c": {"0.2": "step of a search"},
+    "exchange.c": {"0.75": "threshold of a remark"},
+    "plan_space.c": {"1.5": "3 x 2^n: sizes that are tried"},
+    "gradients.c": {"0.45": "of an approximation of the variance of the largest of n normals"},
 }
+# Figures that src/base has a name for.
+NAMED = {1.6448536269514722: "PACE_NORMAL_90", 0.8224268134757361: "PACE_NORMAL_90 / 2", 1.4826: "PACE_NORMAL_MAD"}
+PLAIN = {0.5, 10, 100, 1024, 1 << 20, 1 << 30, 1 << 40}
 NUMBER = r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[fF]?(?![\w.])"
 SPREAD = re.compile(r"\b(\w*spread\w*)\s*=\s*(" + NUMBER + ")")
 CONSTANT = re.compile(r"(?:^|(?<=\n))[ \t]*(?:static\s+const|const)\s+(?:double|float)\s+([^;()]*=[^;]*);", re.S)
 FALLBACK = re.compile(r"\?[^:;?]*:\s*(" + NUMBER + ")")
+FACTOR = re.compile(r"[*/]\s*(" + NUMBER + ")|(?<![<>])(?<![<>]=)(?<![<>] )(?<![<>]= )(" + NUMBER + r")\s*[*/]")
 ADVICE = {
     "spread": "a spread belongs in catalog/doubts.yaml, with source, confidence and what removes it",
     "constant": "a figure of the world belongs in catalog/ with source and confidence (of an assumption: doubts.yaml); "
                 "a definition is listed with its reason in tools/lint_constants.py",
     "rate": "a rate belongs in catalog/: of a device in devices.yaml, assumed where nothing says in doubts.yaml",
+    "factor": "a factor of the world belongs in catalog/ with source and confidence; a definition is listed with its "
+              "reason in tools/lint_constants.py",
+    "default": "a default stands once, where it has a name, or in catalog/",
 }
 
 
@@ -126,6 +144,14 @@ def declared(declarators):
             yield match.group(0)
 
 
+def is_odd(text):
+    """Whether a literal is neither whole nor a power of ten or two."""
+    mantissa = re.match(r"[\d.]+", text).group(0)
+    value = float(text.rstrip("fF"))
+    return ("." in text or "e" in text.lower()) and float(mantissa) != 1 and value not in PLAIN and not (
+        value == int(value) and value < 1e6)
+
+
 def check(path, text):
     code = code_of(text)
     line = lambda at: code.count("\n", 0, at) + 1
@@ -146,6 +172,16 @@ def check(path, text):
         value = float(m.group(1).rstrip("fF"))
         if 1e6 <= value and "e" in m.group(1).lower() and m.group(1) not in literals and value not in (1e6, 1e9):
             yield line(m.start(1)), f"{m.group(1)} where something is unknown: {ADVICE['rate']}"
+        elif is_odd(m.group(1)) and m.group(1) not in literals:
+            yield line(m.start(1)), f"{m.group(1)}: {ADVICE['default']}"
+    for m in FACTOR.finditer(code):
+        literal = m.group(1) or m.group(2)
+        if path.parent.parent.name != "report" and is_odd(literal) and literal not in literals:
+            yield line(m.start()), f"{literal}: {ADVICE['factor']}"
+    for m in re.finditer(NUMBER, code):
+        for value, name in NAMED.items():
+            if abs(float(m.group(0).rstrip("fF")) / value - 1) < 2e-4:
+                yield line(m.start()), f"{m.group(0)}: src/base has {name}"
 
 
 def main():
