@@ -295,9 +295,13 @@ static void add_input(pace_step_plan *plan, const pace_step_place *place) {
     plan->rest_host_s = plan->micro_batches * plan->input_host_s;
 }
 
-/* Of a part of the parameters: kernels over lists of tensors are as many as for all. */
-static double update_of(const pace_step_slots *slots, double part) {
-    return slots->update_least_s + (slots->rest_s[PACE_REST_UPDATE] - slots->update_least_s) * part;
+/* Of what a stage holds, `held` of all parameters, ranks update a part each: all of them have its kernels. Those over
+ * lists of tensors are as many as for the whole model. */
+static void update_part(pace_step_plan *plan, double held, double updated) {
+    const pace_step_slots *slots = plan->slots;
+    double least_s = slots->update_least_s;
+    plan->update_least_s = plan->config.update == PACE_UPDATE_LOOP ? held * least_s : least_s;
+    plan->update_s = plan->update_least_s + (slots->rest_s[PACE_REST_UPDATE] - least_s) * updated;
 }
 
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {
@@ -307,16 +311,16 @@ static pace_status add_update(pace_step_plan *plan, const pace_step_place *place
     if (!pace_config_trains(config) || !(rate > 0)) return PACE_OK;
     double expert_over = over > 1 ? group_of(config, true).ranks : 1;
     double updated = held.dense / over + held.expert / expert_over, all = plan->slots->trained_parameters;
+    double part = all > 0 ? (held.dense + held.expert) / all : 0;
     bool on_host = config->offload == PACE_OFFLOAD_OPTIMIZER;
     if (on_host) PACE_TRY(pace_offload_update_s(&plan->update_s, config, updated, place));
     else if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
-    else if (all > 0) plan->update_s = update_of(plan->slots, updated / all);
+    else if (all > 0) update_part(plan, part, updated / all);
     if (on_host) plan->update_host_s = plan->update_s; /* it waits for both copies */
     if (config->zero_stage < 3 && plan->micro_batches > 1)
         plan->add_s = plan->framework->accumulates *
                       (pace_config_parameter_bytes(config) + 2 * pace_step_gradient_bytes(plan)) / rate *
                       (1 - 1 / plan->micro_batches);
-    double part = all > 0 ? (held.dense + held.expert) / all : 0;
     if (part > 0) (pace_framework_is_lowered(plan->framework) ? add_rest : add_tensors)(plan, part);
     return PACE_OK;
 }

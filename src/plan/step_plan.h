@@ -73,21 +73,21 @@ typedef struct {
     double last_bucket_s;  /* of gradient_s: what nothing can hide, since it is ready when backward ends */
     double full_bucket_s;  /* of gradient_s: one of the others, in the mean */
     double copies_s[2][PACE_SLOT_PARTS]; /* activations of a micro-batch, to the host and back; by part */
-    double update_s;
-    double update_host_s;         /* of rest_host_s */
-    double replay_s;              /* of a step that is one graph: from its launch to its first kernel */
-    double queue;                 /* launches that the device holds before its host waits; 0 = not known */
-    double input_s, input_host_s; /* lowered frameworks: a micro-batch is copied in, and the host waits for it */
-    double rest_s, rest_host_s;   /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
+    double update_s, update_least_s;     /* the second of it: whatever the number of parameters */
+    double update_host_s;                /* of rest_host_s */
+    double replay_s;                     /* of a step that is one graph: from its launch to its first kernel */
+    double queue;                        /* launches that the device holds before its host waits; 0 = not known */
+    double input_s, input_host_s;        /* lowered frameworks: a micro-batch is copied in, and the host waits for it */
+    double rest_s, rest_host_s; /* lowered frameworks: kernels of gradients, of one step; and what the host takes to
                                    issue these and the update */
-    double turns_s;               /* lowered frameworks: what formulas miss of steps that are gone through */
-    double library_bytes;         /* of each stage's memory: workspaces of libraries, buffers of the framework */
-    pace_step_memory memory;      /* of the fullest rank */
-    double last_rank_bytes;       /* what a rank of the last stage holds, which is the one that Megatron logs */
-    double rank_host_bytes;       /* the most that a rank of pace_unlike_stages() holds there */
-    double host_bytes;            /* what the ranks of the fullest node hold in its host's memory */
-    double host_has_bytes;        /* of that host; 0 = unknown */
-    double device_bytes;          /* memory of the device that a framework can give; 0 = unknown */
+    double turns_s;             /* lowered frameworks: what formulas miss of steps that are gone through */
+    double library_bytes;       /* of each stage's memory: workspaces of libraries, buffers of the framework */
+    pace_step_memory memory;    /* of the fullest rank */
+    double last_rank_bytes;     /* what a rank of the last stage holds, which is the one that Megatron logs */
+    double rank_host_bytes;     /* the most that a rank of pace_unlike_stages() holds there */
+    double host_bytes;          /* what the ranks of the fullest node hold in its host's memory */
+    double host_has_bytes;      /* of that host; 0 = unknown */
+    double device_bytes;        /* memory of the device that a framework can give; 0 = unknown */
 } pace_step_plan;
 
 /** Prepares a configuration on a place. `slots` from pace_step_slots_get() for the same. Errors: PACE_E_USAGE for more

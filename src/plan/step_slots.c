@@ -288,12 +288,11 @@ static pace_status price_fill(double *seconds, double elements, const pace_lower
     return PACE_OK;
 }
 
-/* What kernels of an update take however few parameters they update; one a tensor are fewer then. */
+/* What kernels of an update take however few parameters they update. */
 static pace_status price_least_update(pace_step_slots *slots, double kernels, const pace_config *config,
                                       const pace_step_place *place) {
     const pace_lowering to = {.config = config};
     double each_s;
-    if (config->update == PACE_UPDATE_LOOP) return PACE_OK;
     PACE_TRY(price_fill(&each_s, 1, &to, place));
     slots->update_least_s = kernels * (each_s + between_kernels_s(place));
     return PACE_OK;
