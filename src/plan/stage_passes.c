@@ -202,7 +202,9 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     if (plan->config.zero_stage == 2 && hosts)
         block.unpack.host_s = f->launch * (flat_host_s(plan, part->part.tensors) - host_s[PACE_REST_GATHER]);
     block.unpack.idle_s = pace_most(block.unpack.host_s, block.unpack.device_s);
-    if (all > 0) block.share = (part->part.trained_parameters + part->part.trained_expert_parameters) / all;
+    bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
+    double trained = part->part.trained_parameters + part->part.trained_expert_parameters;
+    if (all > 0) block.share = (trained + (last ? pace_tied_share(plan).trained : 0)) / all;
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int way = 0; way < 2 && hosts; way++) block.moved_s[way] = plan->copies_s[way][part - plan->slots->parts];
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {

@@ -102,8 +102,9 @@ pace_status pace_step_turn_times(pace_turn_times **out, const pace_step_plan *pl
 }
 
 /* Below ZeRO 3: gradients go into buckets, which are exchanged as they fill. */
-static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, uint32_t stage, uint32_t count) {
-    for (uint32_t chunk = 0; chunk < count; chunk++) {
+static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, const pace_stage_blocks *of,
+                           uint32_t stage) {
+    for (uint32_t chunk = 0; chunk < plan->cut.chunks; chunk++) {
         double part = pace_step_chunk_part(plan, stage, chunk);
         chunks[chunk].fill_device_s =
             chunk_gradients_part(plan, PACE_REST_EXCHANGE, stage, chunk) * plan->gradient_cover_s;
@@ -112,6 +113,7 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
         chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);
         chunks[chunk].bucket_s = plan->full_bucket_s;
         chunks[chunk].last_bucket_s = plan->last_bucket_s;
+        if (chunk < of->count) chunks[chunk].forms = &of->chunks[chunk];
         chunks->end_device_s -= chunks[chunk].fill_device_s;
         chunks->end_host_s -= chunks[chunk].fill_host_s;
     }
@@ -132,16 +134,16 @@ static void take_gathers(pace_turn_times *chunks, const pace_step_plan *plan, co
 static pace_status walk_turns(double *out_s, const pace_step_plan *plan) {
     const pace_step_factors none = pace_step_factors_none();
     const bool shares = pace_config_shares_gradients(&plan->config);
-    const bool gathers = shares && plan->config.zero_stage > 0 && plan->cut.chunks <= PACE_STAGE_CHUNKS;
+    const bool gathers = plan->config.zero_stage > 0 && plan->cut.chunks <= PACE_STAGE_CHUNKS;
     pace_stage_blocks *blocks = pace_alloc(plan->cut.stages, sizeof *blocks);
     pace_turn_times *times;
     if (!blocks) return PACE_E_MEMORY;
     pace_status status = pace_step_turn_times(&times, plan);
     for (uint32_t s = 0; status == PACE_OK && s < plan->cut.stages; s++) {
         pace_turn_times *first = &times[s * plan->cut.chunks];
-        if (shares && plan->config.zero_stage < 3) take_gradients(first, plan, s, plan->cut.chunks);
-        if (gathers) pace_stage_blocks_of(&blocks[s], plan, &none, s, true);
-        if (gathers) take_gathers(first, plan, &blocks[s], s);
+        if (shares) pace_stage_blocks_of(&blocks[s], plan, &none, s, true);
+        if (shares && plan->config.zero_stage < 3) take_gradients(first, plan, &blocks[s], s);
+        if (shares && gathers) take_gathers(first, plan, &blocks[s], s);
         if (first->ends_together) first->end_device_s += plan->tied_s;
     }
     if (status == PACE_OK)

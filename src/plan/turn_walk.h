@@ -29,9 +29,10 @@ typedef struct {
     double tensors;                    /* with gradients: a kernel each that adds, and one that fills */
     bool fills_behind;                 /* it, since all of the pass is one graph */
     double put_off_device,
-        put_off_host;            /* share of what adds and fills that a turn for weights has, where one is apart */
-    double exchange_s, bucket_s; /* which are exchanged from the first full one on, each so long */
-    double last_bucket_s;        /* the stage's last, which goes behind its last such pass */
+        put_off_host;                 /* share of what adds and fills that a turn for weights has, where one is apart */
+    double exchange_s, bucket_s;      /* which are exchanged from the first full one on, each so long */
+    double last_bucket_s;             /* the stage's last, which goes behind its last such pass */
+    const pace_gathered_chunk *forms; /* blocks in whose order gradients come; NULL = evenly */
     const pace_gathered_chunk *blocks; /* that ZeRO gathers; NULL = none */
     bool gathers_each;                 /* ZeRO 3: in each pass; else once a step */
     bool

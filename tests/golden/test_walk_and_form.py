@@ -101,6 +101,10 @@ QUESTIONS = [
         "recompute": "selective", "micro_batch": 16, "global_batch": 32}),
     ("stages of a network that gets narrower", "convnext_tiny", "dgx-1-v100*2", {"dp": 1, "pp": 8, "precision": "amp", "execution": "compiled", "optimizer": "adam",
         "micro_batch": 16, "global_batch": 32}),
+    ("buckets fill in a pass that waits for its host", "swin_large", "dgx-1-v100", {"dp": 2, "pp": 4, "precision": "amp", "optimizer": "adam", "update": "foreach", "micro_batch": 1,
+        "global_batch": 8}),
+    ("most gradients come first where a network gets wider", "convnext_large", "dgx-1-v100", {"dp": 2, "pp": 4, "precision": "amp", "optimizer": "adam", "update": "foreach", "micro_batch": 1,
+        "global_batch": 2}),
     ("two layers of a chunk wait for no copy", "gpt3_2.7b", "dgx-h100*2", {"dp": 2, "pp": 8, "precision": "fp16", "optimizer": "adam", "offload": "activations", "global_batch": 64}),
 ]
 

@@ -123,6 +123,37 @@ TEST(test_gradients) {
     expect(out_s, 3 * 30 - 15 + 40 + 5);
 }
 
+/* All gradients come in the first half of the backward pass, or in the second. */
+TEST(test_order_of_gradients) {
+    pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 1, 1, 3, false};
+    const pace_gathered_block none = {.pass = {{0, 5, 5}, {0, 10, 10}}};
+    const pace_gathered_block full = {.pass = {{0, 5, 5}, {0, 10, 10}}, .share = 0.5};
+    const pace_gathered_block *first[] = {&none, &full}, *second[] = {&full, &none};
+    const pace_gathered_chunk chunks[] = {{first, 2}, {second, 2}};
+    for (int half = 0; half < 2; half++) {
+        pace_turn_times one = {.device_s = {10, 20}, .exchange_s = 40, .bucket_s = 10, .forms = &chunks[half]};
+        double out_s;
+        assert_int_equal(pace_turns_period(&out_s, &pipeline, &one, 0, 0), PACE_OK);
+        expect(out_s, 3 * 30 - 20 + 10 * half + 2.5 + 40);
+    }
+}
+
+/* The second stage's host waits for its targets, and issues the backward pass for 20 s, of which the device has done
+ * 19 s when all is issued; buckets fill from its beginning on, and the first goes when a twentieth is done. */
+TEST(test_gradients_of_late_hosts) {
+    pace_pipeline pipeline = {PACE_SCHEDULE_GPIPE, 2, 1, 1, false};
+    pace_turn_times all[2] = {{.device_s = {0.5, 0.5}},
+                              {.device_s = {1, 1},
+                               .host_s = {0, 20},
+                               .input_device_s = {0, 1},
+                               .exchange_s = 20,
+                               .bucket_s = 1,
+                               .last_bucket_s = 1}};
+    double out_s;
+    assert_int_equal(pace_turns_period(&out_s, &pipeline, all, 0, 0), PACE_OK);
+    expect(out_s, 1 + 1 + 19.0 / 20 + 20);
+}
+
 /* A host that is ahead waits for its device. The second stage's begins when the first's has ended 20 s; until then its
  * host would have issued the backward pass, but where 4 launches of 10 fit, the last 6 are issued behind forward. */
 TEST(test_queue) {
