@@ -1,23 +1,22 @@
 """One question has one answer, to the last bit, by whatever door it is asked: options, a row of a table, a number of
-workers, Python (and so C). Every model of the catalogue, each on one of three machines with some way to share its work and,
-one in three, with each other field of a configuration; and questions that say as little as they can."""
+workers, a program in C, Python. A slice of all that tests/all/test_one_road.py asks: every model of the catalogue, each on one
+of three machines with one way to share its work, so that all machines and ways come (SLICE draws another), and, one in three,
+with each other field of a configuration; and questions that say as little as they can."""
 import csv
 import io
-import json
 import os
 import random
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from checks import expect, finish
+from doors import LIBRARY, by_c, by_options, by_own_row, by_python, by_rows, by_workers, can_be_workers, models, run, same, same_ns
 
-PACELINE = os.environ["PACELINE"]
-MACHINES = {"dgx-1-v100": 8, "hgx-a100-80": 8, "dgx-h100": 8}
+SLICE = int(os.environ.get("SLICE", 11))
+MACHINES = ["dgx-1-v100", "hgx-a100-80", "dgx-h100"]
 HALF_OF = {"dgx-1-v100": ["tf32", "bf16", "amp_bf16", "fp8"], "hgx-a100-80": ["fp8"], "dgx-h100": []}  # what devices lack
-LIBRARY = Path(os.environ["PACELINE_BUILD"]) / "libpaceline.so"
 FIELDS = {
     "mode": ["inference", "training"], "precision": ["fp32", "tf32", "fp16", "bf16", "amp", "amp_bf16", "fp8"],
     "optimizer": ["sgd", "momentum", "adam", "adamw", "lamb", "none", "adamw_8bit", "adafactor", "lion"], "update": ["foreach", "fused", "loop"],
@@ -28,24 +27,22 @@ OF_TRAINING = {"optimizer", "update", "recompute", "keep_gradients", "read_loss"
 EVERY = 12 if "ASAN_OPTIONS" in os.environ else 1  # so many models are asked about under the sanitizers
 
 
-def run(*words):
-    done = subprocess.run([PACELINE, *words], capture_output=True)
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-
-def models():
-    return json.loads(run("models", "-f", "json")[1])["models"]
-
-
-def question(model, dice):
-    """What a model can follow: sequences can be split by tp and pp, others by data alone."""
-    ways = [{"dp": 1}, {"dp": 8}]
+def ways_of(model, dice):
+    """What a model can follow: sequences can be split by tp and pp, others by data and stages."""
+    ways = [{"dp": 1}, {"dp": 8}, {"dp": 2, "pp": 2}]
     if model["sequence"]:
-        ways += [{"dp": 4, "tp": 2}, {"dp": 2, "pp": 2}, {"dp": 8, "zero_stage": dice.choice([1, 2, 3])}, {"dp": 2, "cp": 2},
+        ways += [{"dp": 4, "tp": 2}, {"dp": 8, "zero_stage": dice.choice([1, 2, 3])}, {"dp": 2, "cp": 2},
                  {"dp": 2, "pp": 2, "vpp": 2}, {"dp": 2, "pp": 2, "schedule": dice.choice(["gpipe", "zero-bubble"])},
                  {"dp": 2, "tp": 2, "pp": 2, "zero_stage": 1}, {"dp": 8, "zero_stage": 3, "zero_group": 4}]
-    machine = dice.choice(sorted(MACHINES))
-    settings = {"micro_batch": dice.choice([1, 2, 8]), **dice.choice(ways)}
+    return ways
+
+
+def question(model, number, dice):
+    """The number-th of its kind of models: each pair of a machine and a way comes as often as the others."""
+    ways = ways_of(model, dice)
+    machine = MACHINES[(number + SLICE) % len(MACHINES)]
+    way = ways[(number // len(MACHINES) + SLICE // len(MACHINES)) % len(ways)]
+    settings = {"micro_batch": dice.choice([1, 2, 8]), **way}
     settings |= {key: dice.choice(values) for key, values in FIELDS.items() if dice.random() < 1 / 3}
     if settings.get("mode") == "inference":  # options refuse what only training has
         settings = {key: value for key, value in settings.items() if key not in OF_TRAINING}
@@ -64,49 +61,19 @@ def question(model, dice):
     return model["name"], machine, settings
 
 
-def by_options(asked):
-    model, machine, settings = asked
-    words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-    code, out, err = run("predict", model, "--on", machine, "-q", "-f", "json", *words)
-    return json.loads(out)["values"]["step.median_s"] if code in (0, 1) else err  # 1: it does not fit into memory
-
-
-def by_rows(questions):
-    """All of them in one table; a row's ranks are its product. An empty cell says nothing."""
-    keys = ["micro_batch", "global_batch", "dp", "tp", "pp", "cp", "vpp", "schedule", "zero_stage", "zero_group", "offload", "lora", *FIELDS]
-    text = io.StringIO()
-    table = csv.DictWriter(text, ["model", "machine", "n_gpu", "framework", *keys])
-    table.writeheader()
-    for model, machine, settings in questions:
-        full = {"dp": 1, "tp": 1, "pp": 1, "cp": 1, "zero_stage": 0, "zero_group": 0, **settings}
-        table.writerow({"model": model, "machine": machine, "framework": "pytorch",
-                        "n_gpu": full["dp"] * full["tp"] * full["pp"] * full["cp"],
-                        "global_batch": full["micro_batch"] * full["dp"], **full})
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "questions.csv"
-        path.write_text(text.getvalue())
-        code, out, err = run("predict", "--rows", str(path), "--kind", "step", "-f", "csv")
-    assert code == (1 if "Does not fit: " in err else 0), err
-    return [(row["predicted"], row["status"]) for row in csv.DictReader(io.StringIO(out))]
-
-
-def by_own_row(asked):
-    """In a table that has a column for what is said and no other, so that both doors' defaults count."""
-    model, machine, settings = asked
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "question.csv"
-        with open(path, "w", newline="") as file:
-            csv.writer(file).writerows([["model", "machine", *settings], [model, machine, *settings.values()]])
-        _, out, err = run("predict", "--rows", str(path), "--kind", "step", "-f", "csv")
-    row = next(csv.DictReader(io.StringIO(out)), {"predicted": "", "status": err})
-    return row["predicted"], row["status"]
+def slice_of(models, dice):
+    """A question for each model, by its place among those that are split alike."""
+    kinds = {bool(model["sequence"]): 0 for model in models}
+    for model in models:
+        yield question(model, kinds[bool(model["sequence"])], dice)
+        kinds[bool(model["sequence"])] += 1
 
 
 def check_defaults(dice, models):
     """Half of what a question says left away, in several frameworks: device counts, batches, precision follow by one rule."""
     questions = []
     for model in dice.sample(models, max(3, len(models) // 8)):
-        name, machine, settings = question(model, dice)
+        name, machine, settings = question(model, dice.randrange(99), dice)
         settings = {key: value for key, value in settings.items() if dice.random() < 1 / 2}
         framework = dice.choice(["pytorch", "megatron", "deepspeed", "torchtitan"])
         questions.append((name, machine, {"framework": framework, **settings}))
@@ -114,7 +81,7 @@ def check_defaults(dice, models):
         answers = list(zip(questions, pool.map(by_options, questions), pool.map(by_own_row, questions)))
     for asked, one, (predicted, status) in answers:
         if isinstance(one, float):
-            expect(predicted and float(predicted) == one, "a row that says little and options differ", asked, one, predicted, status)
+            expect(predicted == one, "a row that says little and options differ", asked, one, predicted, status)
         elif predicted:  # tables say of all rows what means nothing in some
             expect("no effect" in status or "is no multiple" in one, "a row answers what options refuse", asked, one, status)
 
@@ -125,7 +92,7 @@ def check_selective():
     for kind in ("none", "selective", "full"):
         asked = ("qwen3-0.6b", "hgx-a100-80", {"framework": "torchtitan", "micro_batch": 4, "dp": 8, "recompute": kind})
         times.append(by_options(asked))
-        expect(float(by_own_row(asked)[0]) == times[-1], "rows and options recompute alike", asked)
+        expect(by_own_row(asked)[0] == times[-1], "rows and options recompute alike", asked)
     expect(times == sorted(set(times)), "more is recomputed, and it takes longer", times)
 
 
@@ -153,58 +120,41 @@ def check_exchanges(dice):
         expect(abs(float(row["predicted"]) * 1e6 / us - 1) < 1e-15, "rows and options differ", line, us, row)
 
 
-def by_workers(asked):
-    """A number of workers words dp; its table has nanoseconds."""
-    model, machine, settings = asked
-    words = [word for key, value in settings.items() if key not in ("dp", "micro_batch")
-             for word in ("--set", f"{key}={value}")]
-    code, out, err = run("predict", model, "--on", machine, "-q", "-f", "json", "--workers", str(settings.get("dp", 1)), "--batch",
-                         str(settings["micro_batch"]), *words)
-    return json.loads(out)["points"][0]["step_ns"] if code in (0, 1) else err
-
-
-def by_python(questions):
-    os.environ["PACELINE_LIBRARY"] = str(LIBRARY)
-    sys.path.insert(0, str(Path(os.environ["PACELINE_SOURCE"]) / "python"))
-    import paceline
-
-    for model, machine, settings in questions:
-        try:
-            yield paceline.predict(model, on=machine, set=settings)["step.median_s"]
-        except paceline.PacelineError as error:
-            yield str(error)
-
-
-def main():
-    dice = random.Random(11)
-    questions = [question(model, dice) for model in models()[::EVERY]]
-    with ThreadPoolExecutor(2) as pool:
-        options = list(pool.map(by_options, questions))
-    rows = by_rows(questions)
+def check_rows(questions, options):
+    """Returns how many were answered."""
     answered = 0
-    for asked, one, (predicted, status) in zip(questions, options, rows):
+    for asked, one, (predicted, status) in zip(questions, options, by_rows(questions)):
         if isinstance(one, str):  # refused: by both doors
             expect("self-check" not in one, "walk and closed form contradict each other", asked, one)
             left_out = any(words in one and words in status for words in ("has no effect", "execution graph"))  # a table says it of all its rows
-            expect(predicted == "" or left_out, "a row answers what options refuse", asked, one, predicted, status)
+            expect(predicted is None or left_out, "a row answers what options refuse", asked, one, predicted, status)
             continue
         answered += 1
-        expect(predicted and float(predicted) == one, "rows and options differ", asked, one, predicted, status)
+        expect(predicted == one, "rows and options differ", asked, one, predicted, status)
+    return answered
+
+
+def main():
+    dice = random.Random(SLICE)
+    questions = list(slice_of(models()[::EVERY], dice))
+    with ThreadPoolExecutor(2) as pool:
+        options = list(pool.map(by_options, questions))
+    answered = check_rows(questions, options)
     expect(answered > 0.8 * len(questions), "most questions have an answer", answered, len(questions))
-    plain = [(asked, one) for asked, one in zip(questions, options) 
-             if not {"tp", "pp", "cp", "zero_stage"} & set(asked[2]) and asked[2].get("mode") != "inference"][::2]
+    expect({machine for _, machine, _ in questions} == set(MACHINES), "all machines", questions)
+    plain = [(asked, one) for asked, one in zip(questions, options) if can_be_workers(asked[2])]
     with ThreadPoolExecutor(2) as pool:
         for (asked, one), ns in zip(plain, pool.map(by_workers, [asked for asked, _ in plain])):
-            expect(isinstance(ns, str) if isinstance(one, str) else ns == round(one * 1e9), "workers and options differ", asked, one, ns)
-    if LIBRARY.exists():
-        few = list(zip(questions, options))[::4]
-        for (asked, one), other in zip(few, by_python([asked for asked, _ in few])):
-            expect(isinstance(one, str) == isinstance(other, str) and (isinstance(one, str) or one == other),
-                   "Python and options differ", asked, one, other)
+            expect(same_ns(one, ns), "workers and options differ", asked, one, ns)
+    for door, every in ((by_c, 1), (by_python, 4)) if LIBRARY.exists() else ():
+        answers = list(door(questions[::every]))
+        expect(len(answers) == len(questions[::every]), "a door answers all questions", door.__name__, len(answers))
+        for asked, one, other in zip(questions[::every], options[::every], answers):
+            expect(same(one, other), door.__name__, "and options differ", asked, one, other)
     check_selective()
     check_defaults(dice, models()[::EVERY])
     check_exchanges(dice)
-    print(f"{answered} of {len(questions)} questions answered; Python {'too' if LIBRARY.exists() else 'has no library here'}")
+    print(f"{answered} of {len(questions)} questions answered; C and Python {'too' if LIBRARY.exists() else 'have no library here'}")
     return finish()
 
 
