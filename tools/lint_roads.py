@@ -5,8 +5,8 @@
 
 ROADS names, for each part, the function, the object that defines it, and the objects that may refer to it. A second definition,
 a caller that is not named here, and a function that nobody calls any more are faults; so is a function of another object whose
-name says that it does the same (ALONE). Whoever adds a caller adds it here, with the reason why the road has a fork.
-Prints what is wrong; exits 1 then.
+name says that it does the same (ALONE), and whoever knows one kind of rows by its name. Whoever adds a caller adds it here, with
+the reason why the road has a fork. Prints what is wrong; exits 1 then.
 """
 import re
 import subprocess
@@ -75,6 +75,8 @@ ALONE = {
     r"closed_form_s|step_closed": {"step_engine", "step_time"},
 }
 
+LIST_OF_KINDS = "row_kinds"
+
 
 def symbols(archive):
     """Which objects define each function or table, and which refer to it: {name: {object, ...}} twice."""
@@ -98,6 +100,10 @@ def faults_of(defined, used):
                 yield f"{road}: {other} calls {name}(), expected {', '.join(sorted(may))} alone"
             for gone in sorted(may - by):
                 yield f"{road}: {gone} no longer calls {name}(): take it out of tools/lint_roads.py"
+    for name, by in sorted(used.items()):  # a kind of rows is its file and its place in the list
+        if LIST_OF_KINDS in by and re.fullmatch(r"pace_\w+_kind", name):
+            for other in sorted(by - {LIST_OF_KINDS}):
+                yield f"{other} knows {name}, expected {LIST_OF_KINDS} alone"
     for pattern, homes in ALONE.items():
         for name, at in sorted(defined.items()):
             if re.search(pattern, name):

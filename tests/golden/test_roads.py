@@ -34,6 +34,7 @@ def main():
             "pace_group_place_again", "forecast")
     changed(["step_defaults_too() in report_node"], defined, used, "defined",
             "step_defaults_too", "report_node")
+    changed(["report_rows knows pace_step_kind", "row_kinds alone"], defined, used, "used", "pace_step_kind", "report_rows")
     gone = {**used, "pace_walk": used["pace_walk"] - {"forecast"}}
     faults = list(lint_roads.faults_of(defined, gone))
     expect(len(faults) == 1 and "forecast no longer calls pace_walk()" in faults[0], faults)

@@ -54,6 +54,15 @@ def test_layouts():
     expect(len(compiled) == len(names) > 10, len(compiled), "structs")
 
 
+def test_sizes():
+    """A struct that a caller makes and hands over says its size first, so that later versions may add members at its end."""
+    taken = {parameter.type.replace("const ", "").rstrip(" *") for _, parameters in header.functions.values() for parameter in parameters}
+    made = sorted(taken & set(header.structs))
+    for name in made:
+        expect(header.structs[name][0].name == "size", name, "begins with", header.structs[name][0].name)
+    expect("pace_write_options" in made, made)
+
+
 # --- the same answer as the command line's
 
 def command_line(*words):

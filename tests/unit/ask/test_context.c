@@ -4,6 +4,7 @@
 
 #include "paceline/paceline.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -85,6 +86,36 @@ TEST_WITH(of_rows, fresh, NULL) {
         pace_status status = pace_predict_rows(&report, path, &options);
         unlink(path);
         expect_each_once(status, report);
+    }
+}
+
+/* Through the public interface: other verbs, and questions of predict that are no step of one model. */
+TEST_WITH(of_other_questions, fresh, NULL) {
+    static const char *const asked[][6] = {{"predict", "gpt2", "on=dgx-h100", "workers=1,8"},
+                                           {"predict", "resnet50", "on=v100-sxm2-16", "fuse=all"},
+                                           {"predict", "kind=exchange", "on=dgx-h100*2", "collective=allreduce",
+                                            "bytes=1M"},
+                                           {"predict", "job=architecture=allreduce_local,cnodes=8,flop=1T",
+                                            "on=pai-v100"},
+                                           {"plan", "gpt2", "on=dgx-h100", "set=global_batch=32"}};
+    (void)state;
+    for (size_t i = 0; i < PACE_COUNT(asked); i++) {
+        pace_question *question;
+        pace_answer *answer = NULL;
+        assert_int_equal(pace_question_new(&question, test_context(), asked[i][0]), PACE_OK);
+        for (int w = 1; w < 6 && asked[i][w]; w++) {
+            char field[64];
+            const char *text = strchr(asked[i][w], '=');
+            snprintf(field, sizeof field, "%.*s", text ? (int)(text - asked[i][w]) : 0, asked[i][w]);
+            assert_int_equal(text ? pace_question_set(question, field, text + 1)
+                                  : pace_question_add_input(question, asked[i][w]),
+                             PACE_OK);
+        }
+        pace_status status = pace_ask(&answer, test_context(), question);
+        pace_answer_free(answer);
+        pace_question_free(question);
+        expect_each_once(status, NULL);
+        test_catalog_close();
     }
 }
 
