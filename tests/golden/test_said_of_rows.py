@@ -1,0 +1,37 @@
+"""What rows say of steps, and leave unsaid. What is asserted was measured by others, or follows from two questions."""
+import csv
+import io
+import math
+import subprocess
+import tempfile
+
+from checks import PACELINE, expect, finish
+
+
+def ask(text, *words):
+    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        file.write(text)
+        file.flush()
+        done = subprocess.run([PACELINE, "predict", "--kind", "step", "--rows", file.name, "-f", "csv", *words], capture_output=True, text=True)
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def figures(row):
+    return [float(row[name]) for name in ("predicted", "low", "high")]
+
+
+def check_frameworks():
+    """EasyDeL and Levanter are JAX's: on a slice of TPUs they were PyTorch's. Levanter and EasyLM recompute unless told otherwise (their configurations of Llama). What is unknown
+    is named, and known less."""
+    names = ("MaxText", "EasyDeL", "Levanter 1.0", "our own trainer", "pytorch")
+    rows = ask("model,device,n_gpu,framework,precision,seq,micro_batch,zero_stage\n" + "".join(f"qwen3-8b,TPU v5p,32,{name},bf16,4096,4,3\n" for name in names))
+    expect(rows[1]["predicted"] == rows[0]["predicted"] and "taken for MaxText" in rows[1]["status"], "JAX", rows[:3])
+    expect(1.15 < float(rows[2]["predicted"]) / float(rows[0]["predicted"]) < 1.4, "a third forward pass", rows[:3])
+    expect('unknown framework "our own trainer"' in rows[3]["status"] and "unknown framework" not in rows[4]["status"], rows[3:])
+    wide = [math.log(high / low) for _, low, high in map(figures, rows[3:])]
+    expect(wide[0] > 1.2 * wide[1], "an unknown framework", wide)
+
+
+for check in (check_frameworks,):
+    check()
+finish()
