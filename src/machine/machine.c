@@ -13,6 +13,7 @@ const char *const pace_link_kind_names[PACE_LINK_KINDS] = {
     [PACE_LINK_TCP] = "tcp",
     [PACE_LINK_ARIES] = "aries",
     [PACE_LINK_ICI] = "ici",
+    [PACE_LINK_NEURONLINK] = "neuronlink",
 };
 
 pace_link_kind pace_link_kind_find(const char *word) {

@@ -20,6 +20,7 @@ typedef enum {
     PACE_LINK_TCP,
     PACE_LINK_ARIES,
     PACE_LINK_ICI, /* joins a slice of TPUs, whatever hosts they are on */
+    PACE_LINK_NEURONLINK,
     PACE_LINK_KINDS
 } pace_link_kind;
 
@@ -114,7 +115,8 @@ void pace_machine_catalog_free(pace_machine_catalog *catalog);
  *    "dgx-h100", "dgx-h100*8"   of the catalogue, as many nodes
  *    "FILE.yaml", "FILE.yaml*4" the one machine of a file
  *    "a100*4 nvlink=300GB/s"    devices (of the catalogue, or of a file without a machine) of one node and how they are
- *                               joined: nvlink=, xgmi=, pcie=, roce= or ici= (one device, one direction); latency=3us;
+ *                               joined: nvlink=, xgmi=, pcie=, roce=, ici= or neuronlink= (one device, one
+ *                               direction); latency=3us;
  *                               launch=10us;
  *                               host-memory=1TB of a node; for several nodes nodes=2 net=25GB/s (or 200Gb/s; one NIC)
  *                               nics=8 net-latency=5us net-kind=roce net-stream=10Gb/s (one TCP connection). pcie= may

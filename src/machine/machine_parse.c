@@ -113,7 +113,7 @@ static pace_status set_sockets(parser *p, const char *value) {
 }
 
 /* Keys that say the same of a machine. "net" is a rate or, with letters, how switches join nodes. */
-static const char *const groups[][6] = {{"nvlink", "xgmi", "pcie", "roce", "ici"},
+static const char *const groups[][7] = {{"nvlink", "xgmi", "pcie", "roce", "ici", "neuronlink"},
                                         {"peer"},
                                         {"sockets"},
                                         {"net"},
@@ -251,7 +251,7 @@ static pace_status set_option(parser *p, char *word, bool counted) {
     PACE_TRY(take_key(p, word, value, counted));
     pace_link_kind kind = pace_link_kind_find(word);
     if (kind == PACE_LINK_NVLINK || kind == PACE_LINK_XGMI || kind == PACE_LINK_PCIE || kind == PACE_LINK_ROCE ||
-        kind == PACE_LINK_ICI)
+        kind == PACE_LINK_ICI || kind == PACE_LINK_NEURONLINK)
         return set_inside(p, kind, value);
     if (strcmp(word, "peer") == 0) return set_peer(p, value);
     if (strcmp(word, "sockets") == 0) return set_sockets(p, value);
@@ -267,7 +267,7 @@ static pace_status set_option(parser *p, char *word, bool counted) {
     if (strcmp(word, "nics") == 0) return set_whole(p, &m->nics, value);
     return pace_fail(
         PACE_E_USAGE,
-        "%s: unknown key \"%.40s\": expected nvlink, xgmi, pcie, roce, ici, peer, sockets, latency, launch, nodes, "
+        "%s: unknown key \"%.40s\": expected nvlink, xgmi, pcie, roce, ici, neuronlink, peer, sockets, latency, launch, nodes, "
         "net, nics, net-kind, net-stream, net-latency or host-memory",
         p->text, word);
 }

@@ -103,7 +103,7 @@ static pace_status read_link(pace_link *link, const reader *r, const pace_yaml_n
     if (link->kind == PACE_LINK_NONE)
         return pace_yaml_fail(
             r->yaml, kind ? kind : map,
-            "expected kind: nvlink, xgmi, pcie, infiniband, roce, efa, tcp, aries or ici, found \"%.40s\"",
+            "expected kind: nvlink, xgmi, pcie, infiniband, roce, efa, tcp, aries, ici or neuronlink, found \"%.40s\"",
             kind ? pace_yaml_text(kind) : "nothing");
     for (size_t i = 0; i < PACE_COUNT(link_figures); i++) {
         const pace_yaml_node *node = pace_yaml_get(map, link_figures[i].key);

@@ -1,6 +1,7 @@
 """What rows say of steps, and leave unsaid. What is asserted was measured by others, or follows from two questions."""
 import csv
 import io
+import json
 import math
 import subprocess
 import tempfile
@@ -32,6 +33,18 @@ def check_frameworks():
     expect(wide[0] > 1.2 * wide[1], "an unknown framework", wide)
 
 
-for check in (check_frameworks,):
+def check_trainium():
+    """trn1.32xlarge: 16 chips, 800 Gb/s of EFA; trn2.48xlarge: 16 chips (AWS Neuron documentation, Trn1 and Trn2 architecture)."""
+    for name, chips in (("trn1.32xlarge", 16), ("trn2.48xlarge", 16)):
+        row, = ask(f"model,machine,nodes,framework,precision,seq,tp,micro_batch,global_batch\nllama3.1-8b,{name},4,NeuronX Distributed,bf16,8192,16,1,64\n")
+        expect(row["predicted"] and "NeuronX" not in row["status"].split("taken")[0], name, row)
+        done = subprocess.run([PACELINE, "predict", "--on", name, "--collective", "allreduce", "-f", "json"], capture_output=True, text=True)
+        expect(done.returncode == 0 and json.loads(done.stdout)["ranks"] == chips, name, done.stderr or done.stdout[:400])
+    alone, node = ask("model,device,n_gpu,framework,precision,seq,tp,micro_batch,global_batch\n" +
+                      "".join(f"llama3.1-8b,trn1,{n},NeuronX Distributed,bf16,8192,{n},1,8\n" for n in (8, 16)))
+    expect(float(node["predicted"]) < float(alone["predicted"]), "more chips", alone, node)
+
+
+for check in (check_frameworks, check_trainium):
     check()
 finish()

@@ -34,7 +34,7 @@ KNOWN["dgx-1-v100", "knomial"] = KNOWN["p3", "knomial"] = KNOWN["p3dn", "knomial
 KNOWN["gb200-nvl72", "leaders"] = KNOWN["gb300-nvl72", "leaders"] = (0.35, 1.05, UNEVEN)
 KNOWN["dgx-1-p100", "direct"] = (0.7, 1.05, BRICKS)
 for name, least, most in (("pcie-8xl40s", 0.75, 1.05), ("dgx-2", 0.95, 1.18), ("dgx-a100", 0.95, 1.07), ("hgx-a100-80", 0.95, 1.07), ("p5", 0.94, 1.05),
-                          ("pcie-8xrtx-pro-6000", 0.70, 1.05), ("pcie-8xarc-b60", 0.75, 1.05), ("pcie-8xp100", 0.92, 1.05), ("mi250x-node", 0.8, 1.05), ("hgx-a800", 0.95, 1.12), ("hgx-h800", 0.94, 1.10)):
+                          ("pcie-8xrtx-pro-6000", 0.70, 1.05), ("pcie-8xarc-b60", 0.75, 1.05), ("pcie-8xp100", 0.92, 1.05), ("mi250x-node", 0.8, 1.05), ("trn1-node", 0.95, 1.06), ("trn2-node", 0.95, 1.06), ("hgx-a800", 0.95, 1.12), ("hgx-h800", 0.94, 1.10)):
     KNOWN[name, "ring"] = (least, most, MEET)
 
 TREES = (0.6, 1.25, "a tree's closed form takes pieces one after the other")
