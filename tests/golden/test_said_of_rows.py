@@ -33,6 +33,20 @@ def check_frameworks():
     expect(wide[0] > 1.2 * wide[1], "an unknown framework", wide)
 
 
+def check_optimizers():
+    """transformers' OptimizerNames: an optimizer's name sets what --set optimizer and update do."""
+    head = "model,device,framework,precision,micro_batch,seq,optimizer\n"
+    said = {"adamw_torch": ("adamw", "foreach"), "adamw_torch_fused": ("adamw", "fused"), "adamw_apex_fused": ("adamw", "fused"), "adamw_bnb_8bit": ("adamw_8bit", "foreach"),
+            "paged_adamw_8bit": ("adamw_8bit", "foreach"), "paged_adamw_32bit": ("adamw", "foreach"), "adafactor": ("adafactor", "foreach"), "FusedAdam": ("adam", "fused")}
+    rows = ask(head + "".join(f"qwen2.5-3b,h100-80-sxm,transformers,bf16,1,1024,{name}\n" for name in said))
+    means = ask(head.replace("optimizer", "optimizer,update") + "".join(f"qwen2.5-3b,h100-80-sxm,transformers,bf16,1,1024,{a},{b}\n" for a, b in said.values()))
+    for name, row, want in zip(said, rows, means):
+        expect(row["predicted"] == want["predicted"] and row["memory_bytes"] == want["memory_bytes"] and "optimizer" not in row["status"], name, row, want)
+    expect(float(rows[1]["memory_bytes"]) < float(rows[0]["memory_bytes"]), "lists of tensors", rows[:2])
+    for row in ask(head + "".join(f"qwen2.5-3b,h100-80-sxm,transformers,bf16,1,1024,{name}\n" for name in ("galore_adamw", "ao_adamw_4bit", "lion_8bit", "prodigy"))):
+        expect(f'unknown optimizer "{row["optimizer"]}"' in row["status"], row)
+
+
 def check_trainium():
     """trn1.32xlarge: 16 chips, 800 Gb/s of EFA; trn2.48xlarge: 16 chips (AWS Neuron documentation, Trn1 and Trn2 architecture)."""
     for name, chips in (("trn1.32xlarge", 16), ("trn2.48xlarge", 16)):
@@ -45,6 +59,6 @@ def check_trainium():
     expect(float(node["predicted"]) < float(alone["predicted"]), "more chips", alone, node)
 
 
-for check in (check_frameworks, check_trainium):
+for check in (check_frameworks, check_optimizers, check_trainium):
     check()
 finish()

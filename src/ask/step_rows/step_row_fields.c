@@ -15,6 +15,20 @@ void pace_step_find_fields(pace_step_reader *r) {
     }
 }
 
+static const char *field_cell(const pace_step_reader *r, size_t row, const char *key) {
+    for (size_t i = 0; pace_config_key(i); i++)
+        if (strcmp(pace_config_key(i), key) == 0)
+            return r->field[i] < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i]);
+    return "";
+}
+
+/* An optimizer's name may say how it goes over its tensors: "adamw_torch_fused". */
+static void set_update(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *said = pace_step_said(r->things, "update", field_cell(r, row, "optimizer"));
+    if (said && !*field_cell(r, row, "update") && pace_config_set(&out->config, "update", said) != PACE_OK)
+        pace_step_note(out, "unknown update \"%.30s\"", said);
+}
+
 void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t row) {
     for (size_t i = 0; pace_config_key(i); i++) {
         char value[32] = "";
@@ -28,6 +42,7 @@ void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t 
         if (!said || pace_config_set(&out->config, pace_config_key(i), said) != PACE_OK)
             pace_step_note(out, "unknown %s \"%.30s\"", pace_config_key(i), text);
     }
+    set_update(out, r, row);
 }
 
 /* Columns of these settings by other names; one that is called as the setting is among the fields. */
