@@ -47,6 +47,17 @@ def check_optimizers():
         expect(f'unknown optimizer "{row["optimizer"]}"' in row["status"], row)
 
 
+def check_packed():
+    """TinyLlama with nf4 weights and adapters of rank 32 on a T4, prepared by prepare_model_for_kbit_training: 1.94, 3.02 and 4.09 GB with 512 to 2048
+    tokens, two samples, all recomputed (Anassbzdd/fitcheck, allocated). Without that norms, embeddings and the stream would be halves."""
+    head = "model,device,framework,precision,lora,lora_layers,quantized,recompute,micro_batch,seq,notes\n"
+    plain = "tinyllama-1.1b,T4,transformers,fp16,32,all,nf4,full,2,"
+    for tokens, measured in ((512, 1.94e9), (1024, 2.65e9), (2048, 4.09e9)):
+        row, without = ask(head + f"{plain}{tokens},prepare_model_for_kbit_training\n{plain}{tokens},\n")
+        held, less = float(row["memory_bytes"]), float(without["memory_bytes"])
+        expect(abs(held / measured - 1) < abs(less / measured - 1) and held > less and "took amp" in row["status"], tokens, held, less, measured, row["status"])
+
+
 def check_trainium():
     """trn1.32xlarge: 16 chips, 800 Gb/s of EFA; trn2.48xlarge: 16 chips (AWS Neuron documentation, Trn1 and Trn2 architecture)."""
     for name, chips in (("trn1.32xlarge", 16), ("trn2.48xlarge", 16)):
@@ -59,6 +70,6 @@ def check_trainium():
     expect(float(node["predicted"]) < float(alone["predicted"]), "more chips", alone, node)
 
 
-for check in (check_frameworks, check_optimizers, check_trainium):
+for check in (check_frameworks, check_optimizers, check_packed, check_trainium):
     check()
 finish()
