@@ -119,6 +119,7 @@ static void hold_back(pace_cost_parts *parts, double times, double reaction_s) {
 
 /* MIOpen, AMD's library of convolutions, has no TF32. */
 pace_precision pace_cost_precision(const pace_device *device, pace_op_family family, pace_precision precision) {
+    if (pace_device_widens_half(device, precision)) return PACE_FP32;
     bool without = family == PACE_OP_CONVOLUTION && strcmp(device->vendor, "AMD") == 0;
     without |= !(device->flop_per_s[PACE_TF32] > 0);
     return precision == PACE_TF32 && without ? PACE_FP32 : precision;

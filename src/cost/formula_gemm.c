@@ -124,7 +124,8 @@ static double winograd(const pace_op *op, const pace_cost_where *where, double d
     double r = s[R], high = s[H] + 2 * s[PAD_H] - r + 1, wide = s[W] + 2 * s[PAD_W] - r + 1;
     bool fits =
         (r == 3 || r == 5) && s[S] == r && s[STRIDE_H] == 1 && s[STRIDE_W] == 1 && s[DILATION] == 1 && s[GROUPS] == 1;
-    bool vector = op->element_bytes == 4 && where->flop_per_s <= device->flop_per_s[PACE_FP32];
+    bool single = op->element_bytes == 4 || (op->element_bytes == 2 && pace_device_widens_half(device, PACE_FP16));
+    bool vector = single && where->flop_per_s <= device->flop_per_s[PACE_FP32];
     if (!fits || !vector || !(high >= 1) || !(wide >= 1)) return direct_s;
     if (device->is_cpu) return r == 3 ? direct_s * 16 / 36 * edges(high, wide, 2) : direct_s;
     bool kepler = device->generation > 0 && device->generation < FIRST_FUSED_GENERATION;

@@ -130,6 +130,11 @@ pace_precision pace_device_rated_as(const pace_device *device, pace_precision pr
     return precision;
 }
 
+bool pace_device_widens_half(const pace_device *device, pace_precision precision) {
+    const double *rates = device->flop_per_s;
+    return precision == PACE_FP16 && device->generation > 0 && !(rates[PACE_FP16] > 0) && rates[PACE_FP32] > 0;
+}
+
 pace_status pace_device_check_precision(const pace_device *device, pace_precision precision) {
     char has[160] = "";
     if (device->flop_per_s[precision] > 0) return PACE_OK;

@@ -95,6 +95,10 @@ const char *pace_precision_key(pace_precision precision);
 pace_figure_source pace_device_figure_source(const pace_device_catalog *catalog, const pace_device *device,
                                              const char *key, const char *precision);
 
+/** Whether a device holds half precision without a rate for it, and multiplies it in single: NVIDIA's before Volta and
+ * outside of data centres (cuBLAS: products of CUDA_R_16F in CUBLAS_COMPUTE_32F). */
+bool pace_device_widens_half(const pace_device *device, pace_precision precision);
+
 /** Refuses a precision that a device has no rate of its own for: PACE_E_USAGE, which lists those it has. */
 pace_status pace_device_check_precision(const pace_device *device, pace_precision precision) PACE_MUST_CHECK;
 

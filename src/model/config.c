@@ -346,7 +346,8 @@ bool pace_config_says_fp4(const pace_config *config) {
  * with CDNA 4, which has no NVFP4. */
 pace_status pace_config_check_device(const pace_config *config, const pace_device *device) {
     const char *word = precisions[config->precision];
-    PACE_TRY(pace_device_check_precision(device, pace_config_matrix_precision(config)));
+    pace_precision products = pace_config_matrix_precision(config);
+    if (!pace_device_widens_half(device, products)) PACE_TRY(pace_device_check_precision(device, products));
     if (config->precision < PACE_RUN_MXFP8) return PACE_OK;
     if (!(device->flop_per_s[PACE_FP4] > 0))
         return pace_fail(PACE_E_USAGE,

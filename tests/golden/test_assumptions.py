@@ -34,6 +34,7 @@ RESTS_ON = [
     ("device_part", PART),
     ("step_maker", ["predict", "gpt2", "--on", "mi300x", "--set", "micro_batch=8"]),
     ("step_maker", ["predict", "llama3-8b", "--on", "mi300x", "--set", "framework=megatron", "--set", "micro_batch=1"]),
+    ("step_half", ["predict", "resnet50", "--on", "p40", "--set", "precision=amp", "--set", "micro_batch=16"]),
     ("step_offload", ["predict", "llama2-7b", "--on", "hgx-a800", "--set", "framework=deepspeed", "--set", "offload=optimizer", "--set", "micro_batch=1"]),
     ("step_attention", ["predict", "bert_large", "--on", "a100-80-sxm", "--set", "micro_batch=8"]),
 ]

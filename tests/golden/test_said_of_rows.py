@@ -47,6 +47,22 @@ def check_optimizers():
         expect(f'unknown optimizer "{row["optimizer"]}"' in row["status"], row)
 
 
+def check_halves():
+    """GTX 1080 Ti by PyTorch 0.3: a step in 16 bits takes 0.89, 0.94 and 0.90 of the one in 32 (u39kun/deep-learning-benchmark, VGG-16, ResNet-152 and
+    DenseNet-161). Its rate in halves alone, a 64th, would be 60 times as long."""
+    head = "model,device,framework,precision,execution,optimizer,micro_batch\n"
+    for model, share in (("vgg16", 0.89), ("resnet152", 0.94), ("densenet161", 0.90)):
+        single, half = ask(head + "".join(f"{model},GTX 1080 Ti,PyTorch 0.3,{name},eager,none,16\n" for name in ("fp32", "fp16")))
+        expect("multiplies fp16 in single precision" in half["status"] and "single precision" not in single["status"], half, single)
+        ratio = float(half["predicted"] or "nan") / float(single["predicted"])
+        expect(abs(ratio / share - 1) < 0.15, "16 over 32 bits", model, ratio, share)
+    for precision in ("bf16", "fp8"):
+        row, = ask(head + f"resnet50,P40,pytorch,{precision},eager,sgd,16\n")
+        expect(not row["predicted"] and f"no rate for {precision}" in row["status"], row)
+    done = subprocess.run([PACELINE, "predict", "resnet50", "--on", "p40", "--set", "precision=amp", "--set", "micro_batch=16", "-q", "-f", "json"], capture_output=True, text=True)
+    expect(done.returncode == 0 and "step_half" in [one["doubt"] for one in json.loads(done.stdout)["assumptions"]], "the doubt is named", done.stderr)
+
+
 def check_packed():
     """TinyLlama with nf4 weights and adapters of rank 32 on a T4, prepared by prepare_model_for_kbit_training: 1.94, 3.02 and 4.09 GB with 512 to 2048
     tokens, two samples, all recomputed (Anassbzdd/fitcheck, allocated). Without that norms, embeddings and the stream would be halves."""
@@ -70,6 +86,6 @@ def check_trainium():
     expect(float(node["predicted"]) < float(alone["predicted"]), "more chips", alone, node)
 
 
-for check in (check_frameworks, check_optimizers, check_packed, check_trainium):
+for check in (check_frameworks, check_optimizers, check_halves, check_packed, check_trainium):
     check()
 finish()

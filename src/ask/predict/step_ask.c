@@ -76,10 +76,11 @@ pace_run_precision pace_step_autocast(const pace_step_case *asked) {
 /* A framework's own half precision is that of its usual devices: bf16 on a V100 is fp16, fp16 on a Gaudi bf16. */
 static pace_run_precision half_of(const pace_device *device, pace_run_precision precision) {
     static const pace_run_precision pairs[][2] = {{PACE_RUN_FP16, PACE_RUN_BF16}, {PACE_RUN_AMP, PACE_RUN_AMP_BF16}};
-    const double halves[] = {device ? device->flop_per_s[PACE_FP16] : 0, device ? device->flop_per_s[PACE_BF16] : 0};
+    const bool halves[] = {device && (device->flop_per_s[PACE_FP16] > 0 || pace_device_widens_half(device, PACE_FP16)),
+                           device && device->flop_per_s[PACE_BF16] > 0};
     for (size_t i = 0; i < PACE_COUNT(pairs); i++)
         for (int one = 0; one < 2; one++)
-            if (precision == pairs[i][one] && !(halves[one] > 0) && halves[!one] > 0) return pairs[i][!one];
+            if (precision == pairs[i][one] && !halves[one] && halves[!one]) return pairs[i][!one];
     return precision;
 }
 

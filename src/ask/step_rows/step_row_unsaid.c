@@ -63,6 +63,12 @@ static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_
         pace_step_doubt(out, r, PACE_DOUBT_ROW_SINGLE_PRECISION);
 }
 
+/* Boards that were made for single precision hold halves all the same. */
+static void note_half(pace_step_row *out) {
+    if (pace_device_widens_half(out->device, pace_config_matrix_precision(&out->config)))
+        pace_step_note(out, "%s multiplies fp16 in single precision", out->device->name);
+}
+
 /* Whether images are copied for matrix units depends on how they lie in memory. */
 static void doubt_layout(pace_step_row *out, const pace_step_reader *r) {
     const pace_config *config = &out->config;
@@ -79,5 +85,6 @@ void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *r, size_t 
     out->ran = is_record(r);
     set_chunks(out, r, row);
     doubt_precision(out, r, row);
+    note_half(out);
     doubt_layout(out, r);
 }
