@@ -165,8 +165,8 @@ static pace_status check_zero_group(const pace_config *config) {
         return pace_fail(PACE_E_USAGE, "zero_group %g: expected zero_stage 1 to 3, found 0", group);
     if (group < 2 || fmod(replicas, group) != 0)
         return pace_fail(PACE_E_USAGE, "zero_group %g: expected 2 or more that divide dp x cp = %g", group, replicas);
-    if (config->ep > 1 && group != replicas)
-        return pace_fail(PACE_E_USAGE, "zero_group %g: expected ep of 1, found %g: replicas of experts are other ranks",
+    if (fmod(group, config->ep) != 0)
+        return pace_fail(PACE_E_USAGE, "zero_group %g: expected a multiple of ep = %g: each copy has all experts",
                          group, config->ep);
     return PACE_OK;
 }
@@ -401,7 +401,7 @@ double pace_config_sharded_over(const pace_config *config, int zero_stage) {
 }
 
 pace_group_kind pace_config_shard_group(const pace_config *config, bool expert) {
-    if (pace_config_copies(config) > 1) return PACE_GROUP_SHARD; /* experts are not divided then */
+    if (pace_config_copies(config) > 1) return expert && config->ep > 1 ? PACE_GROUP_EXPERT_SHARD : PACE_GROUP_SHARD;
     return expert ? PACE_GROUP_EXPERT_DATA : PACE_GROUP_DATA;
 }
 
@@ -416,13 +416,14 @@ double pace_config_group_size(const pace_config *config, pace_group_kind group) 
     case PACE_GROUP_PIPELINE: return config->pp;
     case PACE_GROUP_SHARD: return replicas / pace_config_copies(config);
     case PACE_GROUP_REPLICA: return pace_config_copies(config);
+    case PACE_GROUP_EXPERT_SHARD: return replicas / pace_config_copies(config) / config->ep;
     default: return 1;
     }
 }
 
 int64_t pace_config_stride(const pace_config *config, pace_group_kind group) {
     double stride = group == PACE_GROUP_TENSOR ? 1 : config->tp;
-    if (group == PACE_GROUP_EXPERT_DATA) stride *= config->ep;
+    if (group == PACE_GROUP_EXPERT_DATA || group == PACE_GROUP_EXPERT_SHARD) stride *= config->ep;
     if (group == PACE_GROUP_REPLICA) stride *= pace_config_group_size(config, PACE_GROUP_SHARD);
     if (group == PACE_GROUP_PIPELINE) stride *= config->cp * config->dp;
     return (int64_t)stride;

@@ -191,7 +191,7 @@ double pace_config_replicas(const pace_config *config, double devices);
 double pace_config_group_size(const pace_config *config, pace_group_kind group);
 int64_t pace_config_stride(const pace_config *config, pace_group_kind group);
 
-/** The group that ZeRO divides states over. */
+/** The group that ZeRO divides states over; of hybrid sharding one copy's ranks, of its experts those with the same. */
 pace_group_kind pace_config_shard_group(const pace_config *config, bool expert);
 /** Copies of states that ZeRO leaves: 1 where it divides over all replicas. */
 double pace_config_copies(const pace_config *config);

@@ -12,13 +12,13 @@ void pace_lower_flat_copy(pace_lowering *to, const char *name, double tensors, d
 
 /* ZeRO scatters what it reduces. Where its group has replicas, these add their parts (hybrid sharding). */
 static void send_gradients(pace_lowering *to, pace_group_kind group, double bytes) {
-    double shards = pace_config_group_size(to->config, PACE_GROUP_SHARD);
     if (to->config->zero_stage == 0) {
         pace_emit_gradients(to, "allreduce", group, bytes);
         return;
     }
-    pace_emit_gradients(to, "reducescatter", pace_config_shard_group(to->config, group == PACE_GROUP_EXPERT_DATA),
-                        bytes);
+    pace_group_kind shard = pace_config_shard_group(to->config, group == PACE_GROUP_EXPERT_DATA);
+    double shards = pace_config_group_size(to->config, shard);
+    if (shards > 1) pace_emit_gradients(to, "reducescatter", shard, bytes);
     if (pace_config_copies(to->config) > 1) pace_emit_gradients(to, "allreduce", PACE_GROUP_REPLICA, bytes / shards);
 }
 

@@ -77,7 +77,8 @@ static block_sums sums_of_block(const pace_lowering *to, uint32_t from) {
 static void gather_block(pace_lowering *to, uint32_t from) {
     block_sums sums = sums_of_block(to, from);
     uint32_t launch = gather_from(to, pace_config_shard_group(to->config, false), sums.elements[0]);
-    uint32_t of_experts = gather_from(to, PACE_GROUP_EXPERT_DATA, sums.elements[1]); /* in line on the same stream */
+    uint32_t of_experts =
+        gather_from(to, pace_config_shard_group(to->config, true), sums.elements[1]); /* in line on the same stream */
     to->pulls[from] = of_experts != PACE_NO_LAUNCH ? of_experts : launch;
 }
 

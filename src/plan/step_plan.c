@@ -37,7 +37,9 @@ static pace_status sum_gradients(double *out_s, bool *across, const pace_step_pl
     pace_collective collective = whole ? PACE_ALLREDUCE : PACE_REDUCESCATTER;
     bool far;
     double again_s;
-    PACE_TRY(pace_group_exchange_s(out_s, across, place->exchange, collective, bytes, group->ranks, group->stride));
+    *out_s = 0;
+    if (group->ranks > 1)
+        PACE_TRY(pace_group_exchange_s(out_s, across, place->exchange, collective, bytes, group->ranks, group->stride));
     if (group->copies < 2) return PACE_OK;
     PACE_TRY(pace_group_exchange_s(&again_s, &far, place->exchange, PACE_ALLREDUCE, bytes / group->ranks, group->copies,
                                    group->copies_stride));
@@ -92,12 +94,12 @@ static pace_status exchange_gradients(gradient_exchange *out, const pace_step_pl
     const pace_config *config = &plan->config;
     double gathered_s = 0;
     *out = (gradient_exchange){0};
-    if (group->ranks < 2 || !(parameters > 0)) return PACE_OK;
+    if (group->ranks * group->copies < 2 || !(parameters > 0)) return PACE_OK;
     PACE_TRY(exchange_buckets(out, plan, place, buckets, parameters * pace_step_gradient_bytes(plan), group));
     PACE_TRY(find_starts(out, plan, place, buckets, group));
     out->all_s += fill_s(plan, parameters, place);
     out->reduced_s = out->all_s;
-    if (config->zero_stage == 1 || config->zero_stage == 2)
+    if (group->ranks > 1 && (config->zero_stage == 1 || config->zero_stage == 2))
         PACE_TRY(pace_group_exchange_s(&gathered_s, &out->across, place->exchange, PACE_ALLGATHER,
                                        parameters * pace_config_gathered_bytes(config), group->ranks, group->stride));
     if (pace_framework_is_lowered(plan->framework)) out->gathered_s = gathered_s;
@@ -154,8 +156,9 @@ static double scattered_element_bytes(const pace_step_plan *plan) {
 
 /* Hybrid sharding: gradients of a block that were scattered, summed over the copies. */
 static pace_status replicate(double *seconds, pace_step_plan *plan, pace_share what, const pace_step_place *place) {
-    gradient_group group = group_of(&plan->config, false);
-    double bytes = (what.trained + what.trained_expert) * pace_step_gradient_bytes(plan) / group.ranks;
+    gradient_group group = group_of(&plan->config, false), of_experts = group_of(&plan->config, true);
+    double parts = what.trained / group.ranks + what.trained_expert / of_experts.ranks;
+    double bytes = parts * pace_step_gradient_bytes(plan);
     bool across;
     *seconds = 0;
     if (!pace_config_trains(&plan->config) || group.copies < 2) return PACE_OK;

@@ -63,8 +63,9 @@ void pace_slot_cache_free(pace_slot_cache *cache) {
 /* Which groups exchange gradients, as lowering asks, and whether micro-batches before the last leave some. */
 static double who_shares(const pace_config *config) {
     bool experts = pace_config_group_size(config, PACE_GROUP_EXPERT_DATA) > 1, copies = pace_config_copies(config) > 1;
-    bool again = pace_config_micro_batches(config) > 1;
-    return pace_config_shares_gradients(config) + 2 * again + 4 * experts + 8 * copies;
+    bool again = pace_config_micro_batches(config) > 1,
+         parts = pace_config_group_size(config, PACE_GROUP_EXPERT_SHARD) > 1;
+    return pace_config_shares_gradients(config) + 2 * again + 4 * experts + 8 * copies + 16 * parts;
 }
 
 /* `rests`: of all; else of parts, which are the same whatever replicas share. */

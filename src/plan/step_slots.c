@@ -95,7 +95,7 @@ static bool add_bucket(pace_step_slots *slots, double before_s, const pace_graph
     const pace_graph_exchange *exchange = &graph->exchanges.items[launch->exchange - 1];
     if (exchange->role == PACE_ROLE_GATHER) return true;
     if (exchange->role != PACE_ROLE_GRADIENT) return false;
-    bool experts = exchange->group_kind == PACE_GROUP_EXPERT_DATA;
+    bool experts = exchange->group_kind == PACE_GROUP_EXPERT_DATA || exchange->group_kind == PACE_GROUP_EXPERT_SHARD;
     pace_slot_buckets *buckets = experts ? &slots->expert_buckets : &slots->buckets;
     pace_slot_buckets_add(buckets, exchange->bytes);
     buckets->before_s = before_s;

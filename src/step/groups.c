@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-const char *const pace_group_names[PACE_GROUPS] = {"", "tp", "cp", "ep", "dp", "edp", "pp", "fsdp", "hsdp"};
+const char *const pace_group_names[PACE_GROUPS] = {"", "tp", "cp", "ep", "dp", "edp", "pp", "fsdp", "hsdp", "efsdp"};
 
 pace_group_kind pace_group_kind_find(const char *name) {
     int kind = pace_word_number(pace_group_names, PACE_GROUPS, name);
@@ -13,7 +13,7 @@ pace_group_kind pace_group_kind_find(const char *name) {
 
 static bool is_of_replicas(pace_group_kind group) {
     return group == PACE_GROUP_DATA || group == PACE_GROUP_EXPERT_DATA || group == PACE_GROUP_SHARD ||
-           group == PACE_GROUP_REPLICA;
+           group == PACE_GROUP_REPLICA || group == PACE_GROUP_EXPERT_SHARD;
 }
 
 pace_exchange_role pace_exchange_role_find(pace_group_kind group, const char *collective) {

@@ -14,8 +14,9 @@ typedef enum {
     PACE_GROUP_DATA,
     PACE_GROUP_EXPERT_DATA, /* replicas of experts, where experts are divided */
     PACE_GROUP_PIPELINE,
-    PACE_GROUP_SHARD,   /* hybrid sharding: replicas that hold parts of one copy */
-    PACE_GROUP_REPLICA, /* and those that hold the same part */
+    PACE_GROUP_SHARD,        /* hybrid sharding: replicas that hold parts of one copy */
+    PACE_GROUP_REPLICA,      /* and those that hold the same part */
+    PACE_GROUP_EXPERT_SHARD, /* of PACE_GROUP_SHARD those with parts of the same experts, where these are divided */
     PACE_GROUPS
 } pace_group_kind;
 
@@ -27,7 +28,7 @@ typedef enum {
     PACE_ROLE_GATHER      /* parameters that data-parallel ranks hold in parts */
 } pace_exchange_role;
 
-/** "tp", "cp", "ep", "dp", "edp", "pp", "fsdp", "hsdp"; "" for PACE_GROUP_UNKNOWN. */
+/** "tp", "cp", "ep", "dp", "edp", "pp", "fsdp", "hsdp", "efsdp"; "" for PACE_GROUP_UNKNOWN. */
 extern const char *const pace_group_names[PACE_GROUPS];
 
 /** The kind whose name this is. */

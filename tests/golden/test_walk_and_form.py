@@ -105,6 +105,10 @@ QUESTIONS = [
         "global_batch": 8}),
     ("most gradients come first where a network gets wider", "convnext_large", "dgx-1-v100", {"dp": 2, "pp": 4, "precision": "amp", "optimizer": "adam", "update": "foreach", "micro_batch": 1,
         "global_batch": 2}),
+    ("copies of experts that are divided", "qwen3-30b-a3b", "dgx-h100*2", {"dp": 16, "ep": 4, "zero_stage": 3, "zero_group": 8, "precision": "bf16", "optimizer": "adamw",
+        "micro_batch": 1, "global_batch": 32}),
+    ("copies of experts that are not", "qwen3-30b-a3b", "dgx-h100*4", {"dp": 32, "ep": 8, "zero_stage": 2, "zero_group": 8, "precision": "bf16", "optimizer": "adamw",
+        "micro_batch": 1, "global_batch": 32}),
     ("two layers of a chunk wait for no copy", "gpt3_2.7b", "dgx-h100*2", {"dp": 2, "pp": 8, "precision": "fp16", "optimizer": "adam", "offload": "activations", "global_batch": 64}),
 ]
 

@@ -306,6 +306,41 @@ TEST(test_hybrid) {
     pace_model_free(&model);
 }
 
+/* VeOmni pull request 867, settings 1 and 2: two copies on 16 ranks, of 8 ranks each, of which 4 or 8 share the
+ * experts: (copies, shards of an expert, ranks with other experts) = (2, 2, 4) and (2, 1, 8). */
+TEST(test_hybrid_experts) {
+    pace_model_setting settings[] = {{.key = "layers", .value = 2},
+                                     {.key = "experts", .value = 16},
+                                     {.key = "topk", .value = 2},
+                                     {.key = "seq", .value = 64}};
+    pace_model model = load("qwen3-30b-a3b", settings, 4);
+    pace_config config = pace_config_default();
+    double all = pace_model_total(&model, &config).parameters, experts = 2 * 16 * 3 * 2048 * 768.0,
+           dense = all - experts;
+    config.dp = 16;
+    config.zero_group = 8;
+    config.zero_stage = 3;
+    for (config.ep = 4; config.ep <= 8; config.ep *= 2) {
+        double shards = 8 / config.ep, own = experts / config.ep; /* of a rank before it is divided */
+        pace_graph graph = lower(&model, &config);
+        assert_true(pace_config_group_size(&config, PACE_GROUP_EXPERT_SHARD) == shards);
+        double scattered = 4 * (dense + (shards > 1 ? own : 0)), summed = 4 * (dense / 8 + own / shards);
+        assert_true(fabs(collected(&graph, "reducescatter") / scattered - 1) < 1e-12);
+        assert_true(fabs(collected(&graph, "allreduce") / summed - 1) < 1e-12);
+        double gathered = 2 * 4 * (dense / 8 + (shards > 1 ? own / shards : 0)); /* a rank's part, before each pass */
+        assert_true(fabs(collected(&graph, "allgather") / gathered - 1) < 1e-12);
+        for (size_t i = 0; i < graph.exchanges.count; i++) {
+            const pace_graph_exchange *one = &graph.exchanges.items[i];
+            if (one->group_kind == PACE_GROUP_REPLICA) assert_true(one->group_size == 2 && one->group_stride == 8);
+            if (one->group_kind == PACE_GROUP_EXPERT_SHARD) assert_true(one->group_stride == (int64_t)config.ep);
+        }
+        pace_graph_free(&graph);
+    }
+    config.ep = 16; /* more than a copy has */
+    assert_true(pace_config_check(&config) != PACE_OK);
+    pace_model_free(&model);
+}
+
 /* The stages of a pipeline together are the step: all products once, nothing lost, and each message has its
  * receiver. */
 static void check_stages(const pace_model *model, const pace_config *config) {
