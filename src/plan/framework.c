@@ -88,6 +88,8 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"sequence_parallel", &out->sequence_parallel, 1, 1},
                                    {"step_ms", &out->step_s, 1e-3, 1e4}};
     const named_number others[] = {{"adapter_launch_us", &out->adapter_launch_s, 1e-6, 1e4},
+                                   {"expert_us", &out->expert_s, 1e-6, 1e5},
+                                   {"gathered_module_us", &out->gathered_module_s, 1e-6, 1e5},
                                    {"update_launches", &out->update_launches, 1, 100},
                                    {"software_spread", &out->software_spread, 1, 1},
                                    {"accumulates", &out->accumulates, 1, 1},

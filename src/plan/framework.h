@@ -13,8 +13,10 @@ typedef struct {
     const char *release_of; /* the framework that it is a release of, which a text names; NULL = none */
     double from_generation; /* of NVIDIA's devices, on which such a release runs so */
     int execution, attention, precision, recompute, layout; /* as in pace_config; layout: of images in half precision */
-    double launch_s, dispatch_s; /* of the host: per kernel or exchange, per layer of experts */
-    double adapter_launch_s;     /* per kernel of an adapter */
+    double launch_s, dispatch_s;        /* of the host: per kernel or exchange, per layer of experts */
+    double expert_s, gathered_module_s; /* the same: per expert that is computed by itself, and per module of one whose
+                                           parameters ZeRO 3 gathers by themselves */
+    double adapter_launch_s;            /* per kernel of an adapter */
     double update_launches; /* it issues for each tensor of parameters behind backward; 0 where steps are lowered */
     double gradient_bytes, state_bytes, update_bytes;
     double overlap_gradients, overlap_pipeline, overlap_tensor, overlap_context,

@@ -52,6 +52,14 @@ static double shard_host_s(const pace_step_plan *plan, const slot_shards *shards
     return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * flat_host_s(plan, shards->tensors);
 }
 
+/* What the host takes for layers of experts besides launches, while the device stands: it waits for the numbers of
+ * tokens, and where modules are gathered by themselves for their parameters. */
+static double dispatch_s(const pace_step_plan *plan, const pace_slot *slot) {
+    const pace_framework *framework = plan->framework;
+    double gathers_s = plan->config.zero_stage >= 3 ? framework->gathered_module_s * slot->modules : 0;
+    return framework->dispatch_s * slot->dispatches + framework->expert_s * slot->experts + gathers_s;
+}
+
 static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
                                const slot_shards *shards) {
     const pace_framework *framework = plan->framework;
@@ -61,8 +69,7 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     w.compute_s = w.products_s + f->stream * (slot->stream_s + shards->copy_s) + slot->gap_s;
     double device_s = w.compute_s,
            host_s = f->launch * (framework->launch_s * slot->calls + framework->adapter_launch_s * slot->adapter_calls +
-                                 framework->dispatch_s * slot->dispatches + slot->host_s + shards->move_s +
-                                 shard_host_s(plan, shards));
+                                 dispatch_s(plan, slot) + slot->host_s + shards->move_s + shard_host_s(plan, shards));
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
         double alone_s = pace_factor_of(f, plan->slots->across[g]) * slot->exchange_s[g];
         w.group_s[g] = alone_s > 0 ? pace_exchange_left_s(alone_s, overlap[g], f->hidden, w.compute_s) : 0;
@@ -74,7 +81,7 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     if (host_s > 0) w.weights_launches = w.launches * w.weights_host_s / host_s;
     /* an eager host runs ahead where kernels are long, and makes good where they are short; but not ahead of what it
      * reads: the device stands while tokens are sent to their experts; nor where it waits for every kernel */
-    double sent_s = f->launch * framework->dispatch_s * slot->dispatches;
+    double sent_s = f->launch * dispatch_s(plan, slot);
     if (is_lowered(plan)) w.issue_s = host_s;
     else if (framework->launches_wait > 0) w.host_s = host_s;
     else if (sent_s > 0) w.host_s = pace_most(sent_s, host_s - device_s);

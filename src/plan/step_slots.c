@@ -245,6 +245,17 @@ static pace_status price_backward(pace_slot *slot, pace_step_slots *slots, const
     return PACE_OK;
 }
 
+/* Each weight of an expert is a module; one beside which an adapter stands is three. */
+static void count_experts(pace_slot *slot, const pace_layer *layer, const pace_config *config) {
+    if (!layer->rule->expert_elements) return;
+    double experts = layer->option[PACE_OPTION_EXPERTS] / config->ep;
+    double weights = layer->option[PACE_OPTION_GATED] > 0 ? 3 : 2;
+    bool adapts = config->lora > 0 && config->lora_layers == PACE_LORA_ALL;
+    slot->dispatches++;
+    slot->experts += experts;
+    slot->modules += experts * weights * (adapts ? 3 : 1);
+}
+
 static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
                               const pace_config *config, const pace_model_part *part, pace_part_pass pass,
                               const pace_step_place *place) {
@@ -256,7 +267,7 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
         config->graphs >= PACE_GRAPHS_BLOCKS || (config->graphs && config->recompute != PACE_RECOMPUTE_FULL);
     if (pass == PACE_PART_RECOMPUTE && in_graph) slot->host_s = slot->turns_s = slot->calls = 0; /* of backward's */
     for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
-        slot->dispatches += model->layers.items[i].rule->expert_elements != NULL;
+        count_experts(slot, &model->layers.items[i], config);
     return PACE_OK;
 }
 

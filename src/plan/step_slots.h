@@ -37,6 +37,8 @@ typedef struct {
     double calls;         /* that it makes for them: one for each graph that is captured */
     double adapter_calls; /* besides: for adapters */
     double dispatches;    /* layers of experts, whose tokens the host sorts and waits for */
+    double experts;       /* of these layers on one rank */
+    double modules;       /* that hold their weights, and adapters beside them */
 } pace_slot;
 
 typedef struct {

@@ -74,6 +74,18 @@ def check_packed():
         expect(abs(held / measured - 1) < abs(less / measured - 1) and held > less and "took amp" in row["status"], tokens, held, less, measured, row["status"])
 
 
+def check_experts():
+    """ms-swift, Megatron-SWIFT training: Qwen1.5-MoE on eight A800 takes 4.0 times as long with ZeRO 3 as with ZeRO 2, since each expert is a module that is
+    gathered by itself; the dense Qwen2.5-14B 1.02 times. Qwen2-57B with adapters beside experts takes 5.6 times as long as Qwen2-72B (QwenLM/Qwen3 issue 736)."""
+    head = "model,device,n_gpu,framework,task,precision,seq,micro_batch,global_batch,zero_stage,recompute\n"
+    for model, times in (("Qwen1.5-MoE-A2.7B", 4.04), ("Qwen2.5-14B", 1.02)):
+        two, three = ask(head + "".join(f"{model},A800-80GB,8,DeepSpeed,sft,bf16,8192,1,16,{stage},full\n" for stage in (2, 3)))
+        ratio = float(three["predicted"]) / float(two["predicted"])
+        expect(abs(ratio / times - 1) < 0.25, "ZeRO 3 over ZeRO 2", model, ratio, times)
+    fsdp = ask(head + "".join(f"Qwen3-30B-A3B,A800-80GB,16,{name},sft,bf16,8192,1,16,3,full\n" for name in ("DeepSpeed", "torchtitan")))
+    expect(float(fsdp[0]["predicted"]) > 4 * float(fsdp[1]["predicted"]), "modules that FSDP gathers together", fsdp)
+
+
 def check_trainium():
     """trn1.32xlarge: 16 chips, 800 Gb/s of EFA; trn2.48xlarge: 16 chips (AWS Neuron documentation, Trn1 and Trn2 architecture)."""
     for name, chips in (("trn1.32xlarge", 16), ("trn2.48xlarge", 16)):
@@ -86,6 +98,6 @@ def check_trainium():
     expect(float(node["predicted"]) < float(alone["predicted"]), "more chips", alone, node)
 
 
-for check in (check_frameworks, check_optimizers, check_halves, check_packed, check_trainium):
+for check in (check_frameworks, check_optimizers, check_halves, check_packed, check_experts, check_trainium):
     check()
 finish()
