@@ -113,6 +113,7 @@ typedef enum {
     X(ROW_MICRO_BATCHES, "row_micro_batches", TIMES)       \
     X(ROW_PADDING, "row_padding", TIMES)                   \
     X(ROW_NODES, "row_nodes", TIMES)                       \
+    X(ROW_NETWORK, "row_network", VALUE)                   \
     X(ROW_SIZE, "row_size", TIMES)                         \
     X(ROW_EXPERTS, "row_experts", TIMES)                   \
     X(ROW_SCHEDULE, "row_schedule", TIMES)                 \

@@ -33,6 +33,20 @@ def check_frameworks():
     expect(wide[0] > 1.2 * wide[1], "an unknown framework", wide)
 
 
+def check_networks():
+    """A device does not say what joins nodes: within the interval is a network of a quarter of the usual machine's rate, and the row says which was
+    taken. A machine's name or a rate says it, and one node needs none."""
+    head = "model,device,machine,n_gpu,gpus_per_node,inter_node_gbit_per_s,framework,precision,micro_batch,zero_stage\n"
+    for framework in ("PyTorch FSDP", "pytorch", "megatron"):
+        kinds = ("h100-80-sxm,,64,8,", "h100-80-sxm,,64,8,3200", "h100-80-sxm,,64,8,800", ",dgx-h100,64,8,", "h100-80-sxm,,8,8,")
+        rows = ask(head + "".join(f"llama3-8b,{kind},{framework},bf16,1,3\n" for kind in kinds))
+        silent, usual, slower, machine, node = map(figures, rows)
+        expect(silent[0] == usual[0], "the usual machine's network", rows[:2])
+        expect("assumed 3200 Gb/s between nodes" in rows[0]["status"] and not any("Gb/s" in row["status"] for row in rows[1:]), [row["status"] for row in rows])
+        expect(silent[2] > 0.97 * slower[0] and silent[2] > usual[2], "a network of a quarter of the rate", framework, silent, usual, slower)
+        expect(math.log(silent[2] / silent[1]) > math.log(machine[2] / machine[1]), "less known", silent, machine)
+
+
 def check_optimizers():
     """transformers' OptimizerNames: an optimizer's name sets what --set optimizer and update do."""
     head = "model,device,framework,precision,micro_batch,seq,optimizer\n"
@@ -98,6 +112,6 @@ def check_trainium():
     expect(float(node["predicted"]) < float(alone["predicted"]), "more chips", alone, node)
 
 
-for check in (check_frameworks, check_optimizers, check_halves, check_packed, check_experts, check_trainium):
+for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium):
     check()
 finish()

@@ -65,6 +65,15 @@ static pace_status doubt_chunks(double *spread, pace_step_pricer *pricer, const 
     return PACE_OK;
 }
 
+/* A slower network, of those that others have between such nodes, lies at the end of the interval. */
+static double doubt_network(const pace_step_plan *plan, const pace_step_row *row, const pace_doubts *doubts) {
+    const double z90 = 1.645;
+    pace_step_factors none = pace_step_factors_none(), slower = none;
+    if (!row->any_network) return 0;
+    slower.between = doubts->figure[PACE_DOUBT_ROW_NETWORK];
+    return log(pace_step_compose(plan, &slower).total_s / pace_step_compose(plan, &none).total_s) / z90;
+}
+
 pace_status pace_step_solve_settled(pace_step_solution *settled, pace_step_pricer *pricer,
                                     const pace_step_case *asked) {
     pace_step_solution solution;
@@ -139,7 +148,9 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
     out->closely =
         !row->ran && out->fitting == PACE_FITS &&
         !pace_step_surely_fits(out->memory_bytes, solution.plan.device_bytes, pace_cost_doubts(pricer->cost));
-    out->time_s.spread = hypot(out->time_s.spread * row->doubt, hypot(row->unsaid_spread, of_chunks));
+    double of_network = doubt_network(&solution.plan, row, pace_cost_doubts(pricer->cost));
+    out->time_s.spread =
+        hypot(hypot(out->time_s.spread * row->doubt, of_network), hypot(row->unsaid_spread, of_chunks));
     if (row->guesses_work) out->time_s.least = 0;
     return PACE_OK;
 }

@@ -85,6 +85,7 @@ typedef struct {
     char failed[160];
     char assumed[96]; /* what was taken for it; "" = it is known */
     bool guessed;     /* that is a guess */
+    bool any_network; /* what joins its nodes is that of the usual machine: nobody says */
 } pace_step_machine;
 
 /* What a cell names with figures of its own, as --on would: "h100 memory=4TB/s", "a100*8 nvlink=300GB/s". */

@@ -211,6 +211,16 @@ static double host_of(const pace_step_reader *r, size_t row) {
     return pace_machine_asked(&machine, r->things->devices.documents, on) == PACE_OK ? machine.host_memory_bytes : 0;
 }
 
+/* A device tells what joins those of its node, which are sold together, but not what joins nodes. */
+static void note_network_of(pace_step_machine *out, const pace_machine *machine, double ranks) {
+    double gbit = machine->between.bytes_per_s * machine->nics * 8e-9;
+    if (!(machine->nics > 0) || ranks <= machine->devices) return;
+    out->any_network = true;
+    if (!*out->assumed)
+        snprintf(out->assumed, sizeof out->assumed, "assumed %.0f Gb/s between nodes, as %.40s has", gbit,
+                 machine->name);
+}
+
 /* The machine with what the row says of its nodes. */
 static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const pace_device *device, double ranks) {
     const char *word = machine_word(r, row), *on = r->defaults->machine;
@@ -245,6 +255,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     if (devices >= 1 && machine.inside.kind != PACE_LINK_ICI) pace_machine_set_devices(&machine, (int)devices);
     if (gbit_said && machine.nics > 0) machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
     machine.nodes = (int)ceil(ranks / machine.devices) + (machine.nics > 0);
+    if (!*word && !gbit_said && !(silent && on)) note_network_of(out, &machine, ranks);
     if (machine.nics == 0 && ranks > machine.devices)
         snprintf(out->failed, sizeof out->failed, "%s: nothing joins its nodes", machine.name);
     else if (pace_exchange_open(&out->exchange, r->things->devices.documents, &machine, PACE_LIBRARY_AUTO, NULL) !=
@@ -326,5 +337,6 @@ bool pace_step_row_place(pace_step_row *out, pace_step_reader *r, size_t row) {
     note_network(out, r, row, place->exchange.machine.devices);
     if (*place->assumed) pace_step_note(out, "%s", place->assumed);
     if (place->guessed) pace_step_doubt(out, r, PACE_DOUBT_ROW_NODES);
+    out->any_network = place->any_network;
     return true;
 }
