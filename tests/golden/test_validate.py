@@ -90,10 +90,14 @@ def test_metrics():
   - {case: m/sum, files: [errors.csv], errors: error_pct, bars: {sum: "5.9999..6.0001"}}
   - {case: m/regret, over: {group: [1, 2], n: [1, 2, 3]}, orders: group, order_gap: 0.4, ask: {verb: models}, values: {"{n}": "5 - {n}"},
      bars: {most_regret: "0.999..1.001", drift: "3.333..3.334", p95_error: "0.749..0.751", share_right: "<=0"}}
+  - {case: m/alike, over: {group: [1], n: [1, 2, 3, 4]}, orders: group, ask: {verb: models}, columns: {told: {of: n, words: {3: 1, 4: 1}, else: 2}},
+     values: {"{told}": "{n}"}, bars: {most_regret: "1.3332..1.3334"}}
 """)
-    code, document, err = validate("--cases", cases, "m/[gsr]*")
+    code, document, err = validate("--cases", cases, "m/[gsra]*")
     found = figures(document)
     expect(found["m/regret", "most_regret"]["n"] == 2 and found["m/regret", "drift"]["n"] == 4 and found["m/regret", "share_right"]["n"] == 4, found)
+    # 1 and 2 are told alike and took 1.5 in the mean, 3 and 4, told to be the fastest, 3.5
+    expect(found["m/alike", "most_regret"]["n"] == 1, found)
     expect(code == 0 and found["m/groups", "medians_apart"]["n"] == 20 and found["m/sum", "sum"]["n"] == 3, found, err)
     code, document, err = validate("--cases", cases, "m/few")
     expect(code == 3 and document is None, "groups of fewer than ten rows have no median", code, err)

@@ -180,20 +180,34 @@ static size_t first_alike(const pace_case_score *score, size_t i) {
     return first;
 }
 
-/* What the row predicted to be the fastest of its group took beyond the group's fastest: its measured time over theirs,
- * less 1. Of rows predicted alike the first counts. */
-static double regret_of_group(const pace_case_score *score, size_t first, size_t *rows) {
+/* Rows of a group that are predicted alike cannot be told apart: what they took in the mean. `first` receives whether
+ * the row is the first of them. */
+static double mean_of_alike(bool *first, const pace_case_score *score, const pace_case_row *row) {
+    double sum = 0, count = 0;
+    PACE_ITEMS (const pace_case_row, other, &score->rows) {
+        if (other->group != row->group || other->predicted != row->predicted) continue;
+        if (count++ == 0) *first = other == row;
+        sum += other->measured;
+    }
+    return sum / count;
+}
+
+/* What the choice predicted to be the fastest of its group took beyond the group's fastest: its measured time over
+ * theirs, less 1. `choices` receives how many there were. */
+static double regret_of_group(const pace_case_score *score, size_t first, size_t *choices) {
     const pace_case_row *chosen = &score->rows.items[first];
-    double least = chosen->measured;
-    *rows = 0;
+    double least = INFINITY, took = NAN;
+    *choices = 0;
     for (size_t i = first; i < score->rows.count; i++) {
         const pace_case_row *row = &score->rows.items[i];
+        bool is_first = false;
         if (row->group != chosen->group) continue;
-        if (row->predicted < chosen->predicted) chosen = row;
-        least = fmin(least, row->measured);
-        ++*rows;
+        double mean = mean_of_alike(&is_first, score, row);
+        if (row->predicted <= chosen->predicted) chosen = row, took = mean;
+        least = fmin(least, mean);
+        *choices += is_first;
     }
-    return chosen->measured / least - 1;
+    return took / least - 1;
 }
 
 /* The largest regret of the groups of `orders` that leave a choice; `groups` receives how many do. */
@@ -201,10 +215,10 @@ static double most_regret(size_t *groups, const pace_case_score *score) {
     double most = NAN;
     *groups = 0;
     for (size_t i = 0; i < score->rows.count; i++) {
-        size_t rows;
+        size_t choices;
         if (first_alike(score, i) != i) continue;
-        double regret = regret_of_group(score, i, &rows);
-        if (rows < 2) continue;
+        double regret = regret_of_group(score, i, &choices);
+        if (choices < 2) continue;
         most = fmax(regret, most);
         ++*groups;
     }
