@@ -103,6 +103,33 @@ def test_metrics():
     expect(code == 3 and document is None, "groups of fewer than ten rows have no median", code, err)
 
 
+POOLED = """cases:
+  - {case: p/few, over: {n: [1, 2, 3]}, ask: {verb: models}, values: {"{n}": "2"}, within: "0.5", bars: {max: "<=9"}}
+  - {case: p/many, over: {n: [1, 2, 3, 4, 5], k: [1, 2, 3, 4, 5, 6]}, ask: {verb: models}, values: {"{n}": "2"}, within: "1", bars: {max: "<=9"}}
+  - {case: p/more, over: {n: [1, 2, 3, 4], k: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}, ask: {verb: models}, values: {"{n}": "4"}, within: "1", bars: {max: "<=9"}}
+  - {case: p/all, pools: [p/few, p/m*], bars: {coverage: "0.5342..0.5343", lowest_coverage: "0.5..0.5", highest_coverage: "0.6..0.6"}}
+  - {case: q/none, pools: [p/nothing], bars: {coverage: ">=0"}}
+  - {case: r/gone, files: [gone.csv], bars: {mape: "<=1"}}
+  - {case: r/all, pools: [r/gone, p/few], bars: {coverage: ">=0"}}
+"""
+
+
+def test_pools():
+    """A case that pools others has their rows, whether or not these are asked for: of 3, 30 and 40 rows 1, 18 and 20 are within, 39 of 73; least
+    and most are of the 30 and the 40."""
+    cases = put("cases.yaml", POOLED)
+    code, document, err = validate("--cases", cases, "p/all")
+    found = figures(document)
+    expect(code == 0 and set(found) == {("p/all", metric) for metric in ("coverage", "lowest_coverage", "highest_coverage")}, code, found, err)
+    expect(found["p/all", "coverage"]["n"] == 73 and found["p/all", "lowest_coverage"]["n"] == 2, found)
+    code, document, err = validate("--cases", cases, "p/*")
+    expect(code == 0 and len(document["figures"]) == 6, document["figures"])
+    code, document, err = validate("--cases", cases, "q/none")
+    expect(code == 3 and "expected names of cases" in err and "cases.yaml:" in err, "a pattern that no case has", code, err)
+    code, document, err = validate("--cases", cases, "r/all")
+    expect(code == 3 and "gone.csv" in err, "a pool without one of its cases is another figure", code, err)
+
+
 def test_ledger():
     cases = put("cases.yaml", """cases:
   - {case: a/same, ask: {verb: models}, values: {"3": "4"}, bars: {mape: "<=0.1"}}

@@ -261,6 +261,26 @@ static pace_status medians_apart(double *out, const pace_case_score *score) {
     return PACE_OK;
 }
 
+enum { SET = 30 }; /* rows that a coverage is taken of, at least */
+
+/* The least of the coverages of groups, or the highest; `sets` receives how many have one. */
+static double outer_coverage(size_t *sets, const pace_case_score *score, bool highest) {
+    double outer = NAN;
+    *sets = 0;
+    for (size_t i = 0; i < score->rows.count; i++) {
+        double rows = 0, within = 0;
+        if (first_alike(score, i) != i) continue;
+        PACE_ITEMS (const pace_case_row, row, &score->rows) {
+            bool ours = row->group == score->rows.items[i].group;
+            rows += ours, within += ours && row->within;
+        }
+        if (rows < SET) continue;
+        outer = highest ? fmax(within / rows, outer) : fmin(within / rows, outer);
+        ++*sets;
+    }
+    return outer;
+}
+
 static double of_sums(const pace_score *sums, const char *metric) {
     if (strcmp(metric, "gmae") == 0) return pace_score_gmae(sums);
     if (strcmp(metric, "geomean") == 0) return pace_score_geomean(sums);
@@ -294,6 +314,8 @@ static pace_status of_rows(double *out, size_t *count, const pace_case_score *sc
     *out = of_sums(&score->score, metric);
     if (strcmp(metric, "share_right") == 0) *out = share_right(count, score, one->order_gap);
     if (strcmp(metric, "most_regret") == 0) *out = most_regret(count, score);
+    if (strcmp(metric, "lowest_coverage") == 0) *out = outer_coverage(count, score, false);
+    if (strcmp(metric, "highest_coverage") == 0) *out = outer_coverage(count, score, true);
     if (strcmp(metric, "drift") == 0) *out = mean_drift(count, score);
     if (strcmp(metric, "medians_apart") == 0) return medians_apart(out, score);
     for (size_t i = 0; i < PACE_COUNT(summaries); i++)

@@ -30,7 +30,8 @@ bool pace_bar_holds(const pace_bar *bar, double value) { return value >= bar->le
 static bool is_metric(const char *metric) {
     static const char figures[] =
         "gmae geomean mape signed_mean max coverage median_error median_ratio mean_distance share_right max_distance "
-        "mean_value geometric_ratio share_at_most differing medians_apart sum p95_error most_regret drift";
+        "mean_value geometric_ratio share_at_most differing medians_apart sum p95_error most_regret drift lowest_coverage "
+        "highest_coverage";
     static const char *const over[] = {"median_", "mean_", "p90_", "max_", "least_", NULL};
     if (pace_span_listed(metric, strlen(metric), figures)) return true;
     for (int i = 0; over[i]; i++)
@@ -87,7 +88,10 @@ static pace_status find_table(source *out, const pace_yaml *yaml, const pace_yam
 
 static pace_status read_files(pace_case *out, const pace_yaml *yaml, const pace_yaml_node *entry,
                               const pace_yaml_node *files) {
-    if (out->name && out->ask && !files) return PACE_OK;
+    if (out->pools && (files || out->ask))
+        return pace_yaml_fail(yaml, entry,
+                              "a case with \"pools\" has the rows of others: expected no files, no question");
+    if (out->name && (out->ask || out->pools) && !files) return PACE_OK;
     if (!out->name || !pace_yaml_is_list(files) || pace_yaml_count(files) == 0 ||
         pace_yaml_count(files) > PACE_CASE_FILES)
         return pace_yaml_fail(yaml, entry, "a case needs \"case\" and 1 to %d \"files\"", PACE_CASE_FILES);
@@ -131,10 +135,17 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
     const struct {
         const char *key;
         const pace_yaml_node **node;
-    } nodes[] = {{"rows", &out->rows},    {"columns", &out->columns},         {"where", &out->where},
-                 {"on_by", &out->on_by},  {"found_where", &out->found_where}, {"over", &out->over},
-                 {"ask", &out->ask},      {"against", &out->against},         {"before", &out->before},
-                 {"values", &out->values}};
+    } nodes[] = {{"rows", &out->rows},
+                 {"columns", &out->columns},
+                 {"where", &out->where},
+                 {"on_by", &out->on_by},
+                 {"found_where", &out->found_where},
+                 {"over", &out->over},
+                 {"ask", &out->ask},
+                 {"against", &out->against},
+                 {"before", &out->before},
+                 {"values", &out->values},
+                 {"pools", &out->pools}};
     source from;
     unsigned probes = 0;
     PACE_TRY(find_table(&from, yaml, entry));

@@ -74,6 +74,8 @@ typedef struct {
     const char *within;           /* else: how far off a figure may be: an expression; NULL = 0 */
     bool optional;                /* a figure that the answer does not have is left out */
 
+    const pace_yaml_node *pools; /* [PATTERN]: the rows of the cases so named, each a group; NULL = rows of its own */
+
     pace_bar bars[PACE_CASE_BARS];
     unsigned bar_count;
 } pace_case;

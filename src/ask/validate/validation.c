@@ -27,14 +27,58 @@ static const char *missing_of(const pace_case *one, const char *folder) {
     return length < (int)sizeof path && access(path, R_OK) == 0 ? NULL : one->needs;
 }
 
+static pace_status add_chosen(pace_validation *v, const pace_case *one, bool for_pool) {
+    pace_validation_run run = {.one = one, .missing = missing_of(one, v->options->data_path), .for_pool = for_pool};
+    return PACE_PUSH(&v->runs, run);
+}
+
+static bool is_chosen(const pace_validation *v, const pace_case *one) {
+    for (size_t i = 0; i < v->runs.count; i++)
+        if (v->runs.items[i].one == one) return true;
+    return false;
+}
+
+static bool is_pooled(const pace_yaml_node *pattern, const pace_case *one) {
+    const char *text = pace_yaml_text(pattern);
+    return text && !one->pools && fnmatch(text, one->name, 0) == 0;
+}
+
+/* The cases that a pool is made of, where nobody asked for them. */
+static pace_status choose_pooled(pace_validation *v, const pace_case *pool) {
+    PACE_YAML_EACH (pattern, pool->pools) {
+        bool found = false;
+        PACE_ITEMS (const pace_case, one, &v->cases.items) {
+            if (!is_pooled(pattern, one)) continue;
+            found = true;
+            if (!is_chosen(v, one)) PACE_TRY(add_chosen(v, one, true));
+        }
+        if (!found) return pace_yaml_fail(v->cases.yaml, pattern, "expected names of cases that pool none themselves");
+    }
+    return PACE_OK;
+}
+
+static bool pools(const pace_case *pool, const pace_case *one) {
+    PACE_YAML_EACH (pattern, pool->pools)
+        if (is_pooled(pattern, one)) return true;
+    return false;
+}
+
+/* A pool without one of its cases would be another figure. */
+static void mark_missing(const pace_validation *v, pace_validation_run *r) {
+    for (size_t i = 0; i < v->runs.count; i++)
+        if (v->runs.items[i].missing && pools(r->one, v->runs.items[i].one)) r->missing = v->runs.items[i].missing;
+}
+
 /* The cases that are asked for. */
 static pace_status choose(pace_validation *v) {
-    PACE_ITEMS (const pace_case, one, &v->cases.items) {
-        if (!is_asked(v->options, one->name)) continue;
-        pace_validation_run run = {.one = one, .missing = missing_of(one, v->options->data_path)};
-        PACE_TRY(PACE_PUSH(&v->runs, run));
+    PACE_ITEMS (const pace_case, one, &v->cases.items)
+        if (is_asked(v->options, one->name)) PACE_TRY(add_chosen(v, one, false));
+    size_t asked = v->runs.count;
+    for (size_t i = 0; i < asked; i++) {
+        PACE_TRY(choose_pooled(v, v->runs.items[i].one));
+        mark_missing(v, &v->runs.items[i]);
     }
-    if (v->runs.count > 0) return PACE_OK;
+    if (asked > 0) return PACE_OK;
     return pace_fail(PACE_E_USAGE, "no case is named like \"%.80s\"", v->options->glob ? v->options->glob : "*");
 }
 
@@ -54,7 +98,7 @@ static pace_status run_case(void *context, size_t worker, size_t i) {
     const pace_validate_options *options = v->options;
     (void)worker;
     tell(v, r->one);
-    if (r->missing) return PACE_OK;
+    if (r->missing || r->one->pools) return PACE_OK;
     r->status = r->one->ask
                     ? pace_case_answers(&r->score, options->context, r->one, options->data_path, options->ask)
                     : pace_validate_case(&r->score, options->context, r->one, &pace_all_row_kinds, options->data_path);
@@ -125,9 +169,26 @@ static pace_status add_bars(pace_validation *v, const pace_validation_run *r) {
     return PACE_OK;
 }
 
+/* Gathers the rows of a case's pool, each of whose cases is a group. */
+static pace_status gather(pace_validation *v, pace_validation_run *r) {
+    for (size_t i = 0; i < v->runs.count; i++) {
+        const pace_validation_run *member = &v->runs.items[i];
+        if (!pools(r->one, member->one)) continue;
+        if (member->status != PACE_OK)
+            return pace_fail(member->status, "case %s: %s, which it pools, failed", r->one->name, member->one->name);
+        PACE_ITEMS (const pace_case_row, row, &member->score.rows) {
+            pace_case_row pooled = *row;
+            pooled.group = i;
+            PACE_TRY(pace_case_score_add(&r->score, pooled));
+        }
+    }
+    return PACE_OK;
+}
+
 static pace_status add_run(pace_validation *v, pace_validation_run *r) {
-    if (r->status == PACE_OK) {
-        r->status = add_bars(v, r);
+    if (r->status == PACE_OK && !r->for_pool) {
+        r->status = gather(v, r);
+        if (r->status == PACE_OK) r->status = add_bars(v, r);
         if (r->status != PACE_OK) snprintf(r->message, sizeof r->message, "%s", pace_message());
     }
     v->failed += r->status != PACE_OK;

@@ -8,6 +8,7 @@
 typedef struct {
     const pace_case *one;
     const char *missing; /* a file that it needs and that is not there; NULL = it ran */
+    bool for_pool;       /* nobody asked for it, but for a case that pools it */
     pace_case_score score;
     pace_status status;
     char message[500];
