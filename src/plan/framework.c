@@ -97,6 +97,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"sums_whole", &out->sums_whole, 1, 1},
                                    {"bf16_gradient_bytes", &out->bf16_gradient_bytes, 1, 8},
                                    {"buffer_bytes", &out->buffer_bytes, 1, 1e11},
+                                   {"context_bytes", &out->context_bytes, 1, 1e11},
                                    {"formed_state_bytes", &out->formed_state_bytes, 1, 64},
                                    {"updates_lists", &out->updates_lists, 1, 1},
                                    {"adapter_bytes", &out->adapter_bytes, 1, 8},
@@ -153,7 +154,8 @@ static pace_status read_held(pace_frameworks *out) {
     }
     for (size_t i = 0; i < out->count; i++) {
         out->items[i].workspace_bytes[0] = bytes[0], out->items[i].workspace_bytes[1] = bytes[1];
-        out->items[i].context_bytes = bytes[2], out->items[i].communicator_bytes = bytes[3];
+        if (out->items[i].context_bytes == 0) out->items[i].context_bytes = bytes[2];
+        out->items[i].communicator_bytes = bytes[3];
     }
     return PACE_OK;
 }

@@ -276,7 +276,8 @@ static void add_held(pace_step_plan *plan, const pace_step_place *place) {
     plan->library_bytes =
         framework->workspaces * framework->workspace_bytes[device->generation >= HOPPER] + framework->buffer_bytes;
     double others = pace_config_ranks(&plan->config) > 1 ? framework->communicator_bytes : 0;
-    plan->device_bytes = fmax(0, plan->device_bytes - framework->context_bytes - others);
+    plan->outside_bytes = framework->context_bytes + others;
+    plan->device_bytes = fmax(0, plan->device_bytes - plan->outside_bytes);
 }
 
 void pace_step_memory_count(pace_step_plan *plan, const pace_step_place *place) {

@@ -46,6 +46,7 @@ typedef struct {
     pace_estimate time_s;
     pace_step_time parts;
     double memory_bytes, last_rank_bytes;
+    double process_bytes; /* memory_bytes and what lies outside the framework; NAN = unknown */
     pace_step_fitting fitting;
     pace_step_room room;
     bool closely;    /* it fits, by less than memory is known to */

@@ -81,7 +81,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     const pace_step_rows *rows = &s->tables.items[table];
     const pace_step_row *row = &rows->rows.items[question];
     bool silent = !(row->measured_s > 0) && s->loaded;
-    pace_step_answer answer = {.memory_bytes = NAN, .last_rank_bytes = NAN};
+    pace_step_answer answer = {.memory_bytes = NAN, .last_rank_bytes = NAN, .process_bytes = NAN};
     out->unit = silent ? s->fit.unit : row->unit;
     out->known = row->model && pace_step_row_answer(&answer, &s->pricer, row, s->fitted ? &s->fit : NULL) == PACE_OK;
     out->time_s = answer.time_s;
@@ -93,9 +93,10 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     out->batch_assumed = out->known && row->batch_assumed;
     out->fitting = answer.fitting;
     out->room = answer.room;
-    out->cells[2].text = out->known ? pace_step_fitting_names[answer.fitting] : "";
+    out->cells[3].text = out->known ? pace_step_fitting_names[answer.fitting] : "";
     out->cells[0].number = out->known ? answer.memory_bytes : NAN;
     out->cells[1].number = out->known ? answer.last_rank_bytes : NAN;
+    out->cells[2].number = out->known ? answer.process_bytes : NAN;
     if (out->known) {
         set_values(out, row, silent ? s->fit.unit_s : row->unit_s);
         set_status(out, row, &answer);
@@ -189,13 +190,14 @@ static int claims(const pace_columns *columns, const pace_csv *csv) {
 
 static const pace_column answer_columns[] = {{"memory_bytes", "memory_bytes", PACE_SHOW_BYTES},
                                              {"last_rank_bytes", "last_rank_bytes", PACE_SHOW_BYTES},
+                                             {"process_bytes", "process_bytes", PACE_SHOW_BYTES},
                                              {"fits", "fits", PACE_SHOW_TEXT}};
 
 const pace_row_kind pace_step_kind = {.name = "step",
                                       .title = "Fit of steps",
                                       .columns = answer_columns,
-                                      .column_count = 3,
-                                      .columns_before_status = 3,
+                                      .column_count = 4,
+                                      .columns_before_status = 4,
                                       .claims = claims,
                                       .size = sizeof(steps),
                                       .open = open_steps,
