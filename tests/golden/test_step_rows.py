@@ -433,6 +433,11 @@ def test_samples_at_once():
     rows = ask("model,device,n_gpu,global_batch,grad_accum\nllama2_70b_lora,h100-80-sxm,8,8,4\ngpt3_175b,h100-80-sxm,256,1024,256\n")
     assert "assumed tp 4, pp 1" in rows[0]["status"] and "assumed data parallelism" in rows[0]["status"], rows[0]
     assert "assumed tp 8, pp 8" in rows[1]["status"], rows[1]
+    # 96 samples at once on 1,536 devices are 16 a sample, of which each would hold 66 GB of GPT-3's weights and gradients: 32 share two, as
+    # submissions to MLPerf training v4.1 have it (tp 4, pp 8, micro-batch 2)
+    row = ask("model,device,n_gpu,global_batch,grad_accum,framework\ngpt3_175b,h100-80-sxm,1536,3072,32,megatron\n")[0]
+    said = ask("model,device,n_gpu,global_batch,tp,pp,dp,micro_batch,framework\ngpt3_175b,h100-80-sxm,1536,3072,8,4,48,2,megatron\n")[0]
+    assert "assumed tp 8, pp 4" in row["status"] and row["memory_bytes"] == said["memory_bytes"], (row, said)
 
 
 def test_unsaid_shares():

@@ -57,6 +57,7 @@ static bool double_if_possible(pace_step_row *out, double ranks, double *degree)
 static void assume_layers_shared(pace_step_row *out, const pace_step_reader *r, double ranks, double whole) {
     pace_config *config = &out->config;
     double room = out->device->memory_bytes / 2, node = 8;
+    bool split = config->pp > 1; /* by assume_split(), which said so */
     while (config->ep < node && whole > room * config->ep && double_if_possible(out, ranks, &config->ep)) continue;
     whole /= config->ep;
     while (config->tp < node && whole > room * config->tp && double_if_possible(out, ranks / config->ep, &config->tp))
@@ -64,7 +65,7 @@ static void assume_layers_shared(pace_step_row *out, const pace_step_reader *r, 
     while (whole > room * config->tp * config->pp &&
            double_if_possible(out, ranks / (config->ep * config->tp), &config->pp))
         continue;
-    pace_step_doubt(out, r, PACE_DOUBT_ROW_SPLIT);
+    if (!split) pace_step_doubt(out, r, PACE_DOUBT_ROW_SPLIT);
     pace_step_note(out, "assumed tp %g, pp %g, ep %g", config->tp, config->pp, config->ep);
 }
 
@@ -79,7 +80,7 @@ static void assume_data_parallel(pace_step_row *out, const pace_step_reader *r, 
                            : 6; /* weights; and gradients; and Adam's states, unless replicas share these */
     double whole = each * pace_model_total(out->model, &out->config).parameters;
     double room = out->device->memory_bytes / 2 * out->config.tp * out->config.pp;
-    bool fits = out->config.pp > 1 || whole < room;
+    bool fits = whole < room || (shards && out->config.pp > 1);
     if (!shards && !fits && room > 0) {
         assume_layers_shared(out, r, ranks, whole);
         return;
