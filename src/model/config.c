@@ -44,6 +44,7 @@ static const struct {
     {"micro_batch", offsetof(pace_config, micro_batch), NULL, 1, MOST},
     {"global_batch", offsetof(pace_config, global_batch), NULL, 0, MOST},
     {"sequence", offsetof(pace_config, sequence), NULL, 0, MOST},
+    {"sample_tokens", offsetof(pace_config, sample_tokens), NULL, 0, MOST},
     {"mode", offsetof(pace_config, mode), modes, 0, 0},
     {"precision", offsetof(pace_config, precision), precisions, 0, 0},
     {"allow_tf32", offsetof(pace_config, allow_tf32), tf32_uses, 0, 0},

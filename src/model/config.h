@@ -109,6 +109,9 @@ typedef enum { PACE_QUANTIZED_NONE, PACE_QUANTIZED_INT8, PACE_QUANTIZED_NF4, PAC
 typedef enum { PACE_OPERATORS_ALL, PACE_OPERATORS_OF_ENDS, PACE_OPERATORS_OUTERMOST } pace_operators;
 
 typedef struct {
+    /* Of samples that are packed into a sequence and attend to themselves alone: the mean of their tokens' squares over
+     * the mean of their tokens; 0 = one sample fills it. */
+    double sample_tokens;
     double micro_batch;  /* samples of one forward pass on one rank */
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
     double sequence;     /* tokens of a sample; 0 = the model's own */

@@ -1,5 +1,6 @@
 #include "model/lower_ops.h"
 
+#include <math.h>
 #include <string.h>
 
 pace_layer_view pace_layer_view_of(const pace_lowering *to, uint32_t number) {
@@ -68,13 +69,16 @@ static double tokens_of(const pace_lowering *to, const pace_shape *shape) {
     return shape->sequence ? to->sequence : shape->height * shape->width;
 }
 
-/* Tokens of a part that attends to itself; 0 = all do. Kernels compute the parts of a sequence alone, or what a window
- * shows of it; where scores go through memory all are formed, and a mask hides the others. */
+/* Tokens of a part that attends to itself; 0 = all do. Kernels compute the parts of a sequence alone, such as samples
+ * that are packed into it, or what a window shows of it; where scores go through memory all are formed, and a mask
+ * hides the others. */
 static double part_of(const pace_lowering *to, const pace_layer *layer, double keys) {
-    double window = layer->option[PACE_OPTION_WINDOW];
+    double window = layer->option[PACE_OPTION_WINDOW], sample = to->config->sample_tokens, part = keys;
     if (!layer->shape.sequence) return window;
-    bool whole = !(window > 0) || window >= keys || pace_model_forms_scores(to->model, to->config);
-    return whole ? 0 : pace_layer_span(layer, keys);
+    if (pace_model_forms_scores(to->model, to->config)) return 0;
+    if (window > 0 && window < keys) part = pace_layer_span(layer, keys);
+    if (sample > 0) part = fmin(part, sample);
+    return part < keys ? part : 0;
 }
 
 pace_attention pace_lower_attention_size(const pace_lowering *to, const pace_layer *layer) {

@@ -61,6 +61,23 @@ int pace_layer_element_bytes(const pace_layer *layer, const pace_config *config,
     }
 }
 
+/* Samples that are packed into a sequence need one, and a kernel that computes their scores alone. */
+static pace_status check_samples(const pace_model *model, const pace_config *config) {
+    double sample = config->sample_tokens, words = pace_model_sequence(model, config);
+    const char *name = pace_names_text(&model->names, model->name);
+    if (!(sample > 0)) return PACE_OK;
+    if (!(model->sequence > 0) || !pace_model_has_layer(model, PACE_LAYER_ATTENTION))
+        return pace_fail(PACE_E_USAGE, "sample_tokens %g: the model \"%s\" has no attention within a sequence", sample,
+                         name);
+    if (sample >= words)
+        return pace_fail(PACE_E_USAGE, "sample_tokens %g: expected fewer than the %g tokens of a sequence", sample,
+                         words);
+    if (!pace_model_forms_scores(model, config)) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "sample_tokens %g: expected attention fused, found products, which form all scores of a sequence",
+                     sample);
+}
+
 pace_status pace_model_check_parallel(const pace_model *model, const pace_config *config) {
     const char *name = pace_names_text(&model->names, model->name);
     double experts = 0;
@@ -89,6 +106,7 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
     if (config->ep > 1 && fmod(experts, config->ep) != 0)
         return pace_fail(PACE_E_USAGE, "ep %g does not divide the %g experts of \"%s\"", config->ep, experts, name);
     PACE_TRY(pace_model_check_graphs(model, config));
+    PACE_TRY(check_samples(model, config));
     if (config->expert_nodes > 0 && !routed)
         return pace_fail(PACE_E_USAGE, "expert_nodes %g: the model \"%s\" has no experts", config->expert_nodes, name);
     if (config->imbalance > 0 && !routed)

@@ -13,7 +13,7 @@ typedef struct {
     const pace_exchange *exchange;
     const pace_device *device;
     const pace_step_host *host;
-    double numbers[16];
+    double numbers[17];
     int words[28];
 } slot_key;
 
@@ -79,6 +79,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
     key.host = place->host;
     double numbers[] = {config->micro_batch,
                         config->sequence,
+                        config->sample_tokens,
                         config->tp,
                         config->cp,
                         config->ep,
@@ -134,6 +135,7 @@ static slot_key alike_key(const pace_model *model, const pace_config *config, co
     pace_config plain = *config;
     plain.global_batch /= plain.micro_batch;
     plain.micro_batch = plain.sequence = 1;
+    plain.sample_tokens = 0;
     plain.recompute = PACE_RECOMPUTE_NONE;
     return key_of(model, &plain, place, rests);
 }

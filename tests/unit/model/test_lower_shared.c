@@ -54,6 +54,33 @@ TEST(test_exchanges) {
     pace_model_free(&model);
 }
 
+/* Samples that are packed into a sequence attend to themselves alone: n of s/n tokens have n (s/n)^2 = s^2/n scores,
+ * and all else is as before. Products form all scores, so they are refused, as is a sample that fills the sequence. */
+TEST(test_packed_samples) {
+    double h = 1024, l = 6, s = 128, b = 2;
+    pace_model_setting settings[] = {{.key = "hidden", .value = h},
+                                     {.key = "layers", .value = l},
+                                     {.key = "heads", .value = 16},
+                                     {.key = "seq", .value = s}};
+    pace_model model = load("gpt", settings, 4);
+    pace_config config = pace_config_default();
+    config.micro_batch = b;
+    double others = 72 * b * s * l * h * h + 6 * b * s * h * 50257, fused = 7 * b * l * s * s * h; /* causal */
+    for (double samples = 2; samples <= 8; samples *= 2) {
+        config.sample_tokens = s / samples;
+        pace_graph graph = lower(&model, &config);
+        assert_true(fabs(products(&graph) / (others + fused / samples) - 1) < 1e-12);
+        pace_graph_free(&graph);
+    }
+    assert_int_equal(pace_model_check_parallel(&model, &config), PACE_OK);
+    config.attention = PACE_ATTENTION_MATH;
+    assert_int_equal(pace_model_check_parallel(&model, &config), PACE_E_USAGE);
+    config.attention = PACE_ATTENTION_FUSED;
+    config.sample_tokens = s;
+    assert_int_equal(pace_model_check_parallel(&model, &config), PACE_E_USAGE);
+    pace_model_free(&model);
+}
+
 /* Exchanges of tensor-parallel ranks behind which a kernel begins that does not wait for them. */
 static size_t covered(const pace_graph *graph) {
     size_t count = 0;
