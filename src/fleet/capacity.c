@@ -9,8 +9,8 @@
 
 enum { FILLING_STEPS = 10 };
 
-const char *const pace_request_names[PACE_REQUESTS] = {"no GPU", "part of a GPU", "1 GPU",
-                                                       "2 GPUs", "4 GPUs",        "8 GPUs"};
+const char *const pace_request_names[PACE_REQUESTS] = {"no GPU",      "part of a GPU", "1 GPU",
+                                                       "2 to 3 GPUs", "4 to 7 GPUs",   "8 GPUs and more"};
 
 void pace_cluster_free(pace_cluster *cluster) {
     pace_texts_free(&cluster->models);

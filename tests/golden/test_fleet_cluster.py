@@ -205,12 +205,17 @@ def test_capacity():
     expect(abs(answer["used_share"] - (0.5 * 3600 + 2 * 7200) / 9000 / 3) < 1e-12, "used", answer["used_share"])
     expect(answer["never_scheduled"] == 1 and answer["unplaced"] == 0, "pods", answer)
     kinds = {row["request"]: row for row in answer["requests"]}
-    expect(abs(kinds["2 GPUs"]["gpu_hours"] - 4) < 1e-12 and kinds["2 GPUs"]["median_wait_s"] == 1700, "requests", kinds)
+    expect(abs(kinds["2 to 3 GPUs"]["gpu_hours"] - 4) < 1e-12 and kinds["2 to 3 GPUs"]["median_wait_s"] == 1700, "requests", kinds)
     for bad, reason in ((PODS.replace("V100", "H100"), "no node has"), (PODS.replace("num_gpu", "num_cards"), "expected a column \"num_gpu\""),
                         (PODS.replace(",9000,1800", ",900,1800"), "creation_time <= scheduled_time"),
                         (PODS.replace("2,1000,V100", "2,500,V100"), "expected 1000 for 2 GPUs")):
         code, _, err = run("--pods", put("bad.csv", bad), "--nodes", nodes)
         expect(code == 3 and reason in err and err.count("\n") == 1, "refused", reason, code, err)
+    code, _, err = run("--pods", pods, "--nodes", put("joined.csv", NODES + NODES.splitlines()[1] + "\n"))
+    expect(code == 3 and 'joined.csv:4: name: "n0" was there before' in err, "a node twice", code, err)
+    sizes = document("capacity", "--nodes", put("large.csv", NODES.replace(",2,V100", ",16,V100")), "--pods", put("many.csv", "\n".join(
+        PODS.splitlines()[:1] + [f"p{n},1000,1024,{n},1000,,LS,Running,0,3600,0" for n in (2, 3, 4, 7, 8, 16)]) + "\n"))["requests"]
+    expect({row["request"]: row["pods"] for row in sizes if row["pods"]} == {"2 to 3 GPUs": 2, "4 to 7 GPUs": 2, "8 GPUs and more": 2}, "sizes", sizes)
     code, _, err = run("--pods", pods)
     expect(code == 2, "no nodes", code, err)
 

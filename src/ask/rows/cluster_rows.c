@@ -1,4 +1,5 @@
 #include "ask/rows/cluster_rows.h"
+#include "base/intern.h"
 #include "base/text.h"
 #include "ask/rows/wanted_columns.h"
 
@@ -14,19 +15,19 @@ typedef struct {
     int column[MOST_CELLS];
 } table;
 
-enum { NODE_CPU, NODE_MEMORY, NODE_GPUS, NODE_MODEL, NODE_CELLS };
-static const char *const node_names[NODE_CELLS] = {"cpu_milli", "memory_mib", "gpus", "model"};
+enum { NODE_CPU, NODE_MEMORY, NODE_GPUS, NODE_MODEL, NODE_NAME, NODE_CELLS };
+static const char *const node_names[NODE_CELLS] = {"cpu_milli", "memory_mib", "gpus", "model", "name"};
 
 enum { POD_CPU, POD_MEMORY, POD_GPUS, POD_GPU_MILLI, POD_CREATED, POD_DELETED, POD_SCHEDULED, POD_MODEL, POD_CELLS };
 static const char *const pod_names[POD_CELLS] = {"cpu_milli",     "memory_mib",    "gpus",           "gpu_milli",
                                                  "creation_time", "deletion_time", "scheduled_time", "gpu_spec"};
 
 static pace_status find_columns(table *t, pace_catalog *catalog, const char *section, const char *const *names,
-                                int count) {
+                                int count, int needed) {
     pace_wanted_column wanted[MOST_CELLS];
     t->names = names;
     for (int i = 0; i < count; i++)
-        wanted[i] = (pace_wanted_column){.key = names[i], .column = &t->column[i], .needed = i != POD_MODEL};
+        wanted[i] = (pace_wanted_column){.key = names[i], .column = &t->column[i], .needed = i < needed};
     return pace_wanted_columns_find(catalog, section, &t->csv, wanted, (size_t)count);
 }
 
@@ -111,14 +112,34 @@ typedef pace_status (*row_fn)(pace_cluster *cluster, const table *t, size_t row)
 typedef struct {
     const char *section;
     const char *const *names;
-    int count;
+    int count, needed; /* columns; so many first ones must be there */
     row_fn take;
+    int once; /* a column no two rows of which say the same; -1 = none */
 } table_kind;
+
+/* Tables that were joined list a node twice, which would double its GPUs. */
+static pace_status check_once(const table *t, int cell) {
+    pace_names seen;
+    pace_name name;
+    if (cell < 0 || t->column[cell] < 0) return PACE_OK;
+    PACE_TRY(pace_names_init(&seen));
+    pace_status status = PACE_OK;
+    for (size_t row = 0; status == PACE_OK && row < t->csv.rows; row++) {
+        const char *text = pace_csv_at(&t->csv, row, t->column[cell]);
+        if (*text && pace_names_find(&name, &seen, text, strlen(text)))
+            status = pace_fail(PACE_E_INPUT, "%s:%u: %s: \"%.60s\" was there before", t->csv.name,
+                               t->csv.lines.items[row], t->names[cell], text);
+        else status = pace_names_add(&name, &seen, text, strlen(text));
+    }
+    pace_names_free(&seen);
+    return status;
+}
 
 static pace_status read_table(pace_cluster *cluster, pace_catalog *catalog, pace_input *input, const table_kind *kind) {
     table t;
     PACE_TRY(pace_csv_read(&t.csv, input));
-    pace_status status = find_columns(&t, catalog, kind->section, kind->names, kind->count);
+    pace_status status = find_columns(&t, catalog, kind->section, kind->names, kind->count, kind->needed);
+    if (status == PACE_OK) status = check_once(&t, kind->once);
     if (status == PACE_OK && t.csv.rows == 0)
         status = pace_fail(PACE_E_INPUT, "%s: expected rows, found none", t.csv.name);
     for (size_t row = 0; status == PACE_OK && row < t.csv.rows; row++) status = kind->take(cluster, &t, row);
@@ -127,9 +148,10 @@ static pace_status read_table(pace_cluster *cluster, pace_catalog *catalog, pace
 }
 
 pace_status pace_cluster_read_nodes(pace_cluster *cluster, pace_catalog *catalog, pace_input *input) {
-    return read_table(cluster, catalog, input, &(table_kind){"node", node_names, NODE_CELLS, read_node});
+    return read_table(cluster, catalog, input,
+                      &(table_kind){"node", node_names, NODE_CELLS, NODE_NAME, read_node, NODE_NAME});
 }
 
 pace_status pace_cluster_read_pods(pace_cluster *cluster, pace_catalog *catalog, pace_input *input) {
-    return read_table(cluster, catalog, input, &(table_kind){"pod", pod_names, POD_CELLS, read_pod});
+    return read_table(cluster, catalog, input, &(table_kind){"pod", pod_names, POD_CELLS, POD_MODEL, read_pod, -1});
 }
