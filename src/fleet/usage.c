@@ -202,6 +202,7 @@ static pace_status add_run(pace_usage *usage, const pace_usage_mapping *mapping,
     if (repeated) return PACE_OK;
     usage->overlong += is_overlong(&run);
     usage->zoneless |= row->zoneless;
+    usage->of_two_zones += row->zoneless && row->zoned;
     usage->year_last |= row->year_last;
     PACE_TRY(add_nodes(usage, &run, row));
     return push_by_model(usage, &run, row);

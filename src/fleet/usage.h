@@ -97,6 +97,7 @@ typedef struct {
     pace_id_set seen;
     pace_usage_nodes nodes;        /* of runs */
     bool zoneless;                 /* jobs have times without a zone */
+    uint64_t of_two_zones;         /* runs that have a time with a zone, and one without */
     bool year_last;                /* and dates that end with their year */
     double first_s, last_s;        /* the times of all records */
     double step_s;                 /* the least between two values of a counter; INFINITY = there are none */

@@ -1126,6 +1126,11 @@ def test_times_that_cannot_be():
         expect(said(named, "1,8,7200" if "_s" in named else "1,8,2")[1] == [], named)
     expect(said("job_id,gpus,runtime", "1,8,2:00")[1] == ["unit_assumed"], "hours and minutes, or minutes and seconds")
     expect(said("job_id,gpus,runtime", "1,8,2:00:00")[1] == [], "a clock says its unit")
+    mixed = "1,8,2026-03-01T08:00:00Z,2026-03-01T18:00:00,completed"
+    answer, codes = said(header, mixed)
+    expect(near(answer["gpu_hours"], 80) and codes == ["unit_assumed"], "a zone on one side", codes)
+    answer = usage(put("times.csv", "\n".join((header, mixed)) + "\n"), "--zone", "+08:00")
+    expect(near(answer["gpu_hours"], 16) and answer["warnings"] == [], "which is said", answer["gpu_hours"], answer["warnings"])
     sacct = "JobID|State|Start|End|Elapsed|AllocTRES"
     for took, codes in (("02:00:00", []), ("02:59:00", []), ("200:00:00", ["unit_doubted"])):
         expect(said(sacct, f"1|COMPLETED|2026-03-01T08:00:00|2026-03-01T10:00:00|{took}|gres/gpu=8")[1] == codes, "longer than from start to end", took)

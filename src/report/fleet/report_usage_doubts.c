@@ -27,6 +27,11 @@ static void doubt_times(pace_report *report, const pace_usage *usage, const pace
                          "runs whose duration is longer than the time from their start to their end: %llu; it counts "
                          "nevertheless",
                          (unsigned long long)usage->overlong);
+    if (usage->of_two_zones)
+        pace_report_warn(report, PACE_WARN_UNIT_ASSUMED, NULL,
+                         "runs of which one time has a zone and another none: %llu; those without count as UTC "
+                         "(" PACE_FIELD "zone says another)",
+                         (unsigned long long)usage->of_two_zones);
     if (longest_days > rules->doubted_above_days)
         pace_report_warn(report, PACE_WARN_UNIT_DOUBTED, NULL,
                          "a run lasts %s days: a start or an end may stand for none, or durations be in less than "

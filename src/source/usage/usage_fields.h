@@ -116,6 +116,7 @@ typedef struct {
     bool state_known;
     bool unitless;  /* it has a duration of which neither it nor the header says the unit */
     bool zoneless;  /* it has a time without a zone */
+    bool zoned;     /* it has a time with one, or seconds since 1970 */
     bool year_last; /* it has a date that ends with its year: of such a date somebody may have to say the order */
     uint64_t line;  /* of the file, or the number of the record in a JSON document */
 } pace_usage_row;

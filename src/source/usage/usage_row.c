@@ -37,6 +37,7 @@ static bool read_time(pace_usage_row *row, double *out, pace_usage_text text, co
     if (!pace_usage_time(out, &zoned, text, &(pace_usage_times){m->times.zones, b->dates})) return false;
     if (!zoned && !isnan(m->zone_s)) *out -= m->zone_s;
     row->zoneless |= !zoned && isnan(m->zone_s);
+    row->zoned |= zoned;
     row->year_last |= pace_usage_year_is_last(text);
     return true;
 }
@@ -208,7 +209,7 @@ pace_usage_verdict pace_usage_row_read(pace_usage_row *out, char why[PACE_USAGE_
                                        const pace_usage_text *cells) {
     if (is_skipped(binding, cells)) return PACE_ROW_SKIPPED;
     out->gpu_kinds = 0;
-    out->unitless = out->zoneless = out->year_last = false;
+    out->unitless = out->zoneless = out->zoned = out->year_last = false;
     for (int field = 0; field < PACE_USAGE_FIELDS; field++)
         if (!read_field(out, why, binding, field, cells)) return PACE_ROW_REFUSED;
     if (out->gpu_kinds == 0) /* where all GPUs of a node are cut alike, only their model tells */
