@@ -35,6 +35,7 @@ def usage(*words):
     try:
         jsonschema.validate(answer, SCHEMA)
         expect(list(answer) == list(SCHEMA["properties"]), "order", words)
+        expect(all(w["text"].isprintable() for w in answer["warnings"]), "no marks of the program's own", words, answer["warnings"])
     except jsonschema.ValidationError as fault:
         expect(False, "schema", words, fault.message, list(fault.path))
     return answer

@@ -353,7 +353,7 @@ static void warn_of_files(pace_report *report, const pace_usage_asked *a, const 
             pace_report_warn(
                 report, PACE_WARN_COLUMN_ASSUMED, paths[i],
                 "%s: the GPUs of a row count as the job's, though column \"%s\" is above 1 in %llu rows: if they "
-                "are each one's, a mapping (" PACE_FIELD "mapping) with \"times: %s\" counts them so",
+                "are each one's, a mapping (--mapping) with \"times: %s\" counts them so",
                 paths[i], r->parts, (unsigned long long)r->in_parts, r->parts);
         if (*r->cut_off) pace_report_warn(report, PACE_WARN_FILE_CUT_OFF, paths[i], "%s: %s", paths[i], r->cut_off);
     }

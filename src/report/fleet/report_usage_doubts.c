@@ -30,7 +30,7 @@ static void doubt_times(pace_report *report, const pace_usage *usage, const pace
     if (usage->of_two_zones)
         pace_report_warn(report, PACE_WARN_UNIT_ASSUMED, NULL,
                          "runs of which one time has a zone and another none: %llu; those without count as UTC "
-                         "(" PACE_FIELD "zone says another)",
+                         "(--zone says another)",
                          (unsigned long long)usage->of_two_zones);
     if (longest_days > rules->doubted_above_days)
         pace_report_warn(report, PACE_WARN_UNIT_DOUBTED, NULL,
