@@ -1078,7 +1078,7 @@ def test_more_than_an_answer():
     """A second document in one file, and what Prometheus or Slurm says against its own answer."""
     series = prometheus("DCGM_FI_PROF_GR_ENGINE_ACTIVE", 0, [[1772355600 + 60 * i, "1"] for i in range(61)])
     whole = answered([series])
-    for text, code, words in ((whole, None, ""), (whole + "\n", None, ""), (whole + whole, "file_cut_off", "end of the document"),
+    for text, code, words in ((whole, None, ""), (whole + "\n", None, ""), (whole + whole, "file_cut_off", "each needs a file of its own"),
                               (whole[:-1] + ',"warnings":["store gateway 3 did not answer"]}', "rows_left_out", "gateway 3 did not"),
                               ('{"warnings":[],"errors":[],' + whole[1:], None, ""), ('{"errors":[{"error":"gone"}],' + whole[1:], "rows_left_out", "gone")):
         answer = usage(put("more.json", text))

@@ -354,11 +354,21 @@ static pace_json_token find_records(reader *r, pace_json_token token, const char
     return token;
 }
 
+/* Answers that were written into one file, one behind the other, are no JSON document: the first is read. */
+static pace_status expect_end(reader *r) {
+    if (!pace_json_failed(pace_json_next(r->json))) return PACE_OK;
+    if (pace_json_status(r->json) != PACE_E_INPUT) return pace_json_status(r->json);
+    pace_snprintf(r->stream->reading->cut_off, PACE_USAGE_REASON,
+                  "what stands behind its first document was not read, for each needs a file of its own: %.240s",
+                  pace_message());
+    return PACE_OK;
+}
+
 static pace_status read_document(reader *r) {
     const pace_usage_mapping *m = r->stream->binding.mapping;
     pace_json_token token = find_records(r, pace_json_next(r->json), m->rows ? m->rows : "");
     PACE_TRY(r->status);
-    if (!pace_json_failed(token) && r->found) token = pace_json_next(r->json); /* nothing, but a second document */
+    if (!pace_json_failed(token) && r->found) return expect_end(r);
     if (pace_json_failed(token)) return pace_usage_broke_off(r->stream, pace_json_status(r->json), r->row);
     if (r->found) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "%s: expected an array%s%s of records (%s), found none",
