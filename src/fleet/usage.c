@@ -136,6 +136,7 @@ static pace_status add_part_without_gpus(pace_usage *usage, const pace_usage_row
     pace_name job;
     pace_usage_fact *fact;
     if (row->number[PACE_USAGE_SHARES] > 0) usage->on_shares++;
+    else if (row->number[PACE_USAGE_CLAIMS] > 0) usage->on_claims++;
     else usage->without_gpus++;
     const pace_usage_text *part = &row->text[PACE_USAGE_PART], *whole = &row->text[PACE_USAGE_JOB];
     bool alone = part->length == whole->length && memcmp(part->data, whole->data, whole->length) == 0;

@@ -1074,6 +1074,23 @@ def test_counters_in_another_unit():
     expect(said("DCGM_FI_PROF_GR_ENGINE_ACTIVE", lambda i: 0.5 if i % 2 else 9223372036854775794) == [], "a driver's blank")
 
 
+def test_accelerators_of_pods():
+    """Pods on devices of other vendors count; of one that claims its devices nobody says how many there are."""
+    def pod(name, limits, **spec):
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "a", "creationTimestamp": "2026-03-01T08:00:00Z"},
+                "spec": {"nodeName": "n1", "containers": [{"resources": {"limits": limits}}], **spec}, "status": {
+                    "phase": "Succeeded", "startTime": "2026-03-01T08:00:00Z", "containerStatuses": [{"state": {"terminated": {"finishedAt": "2026-03-01T10:00:00Z"}}}]}}
+
+    kinds = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "habana.ai/gaudi")
+    pods = [pod(kind[:3] + str(i), {kind: "2"}) for i, kind in enumerate(kinds)]
+    answer = usage(put("kinds.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": pods})))
+    expect(near(answer["gpu_hours"], 4 * len(kinds)) and not answer["warnings"], "kinds", answer["gpu_hours"], answer["warnings"])
+    claimed = [pod("c", {"cpu": "4"}, resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "one"}]), pod("d", {"cpu": "4"})]
+    answer = usage(put("claims.json", json.dumps({"apiVersion": "v1", "kind": "List", "items": pods[:1] + claimed})))
+    expect(near(answer["gpu_hours"], 4) and answer["runs_without_gpus"] == 1 and ["claim devices (resourceClaims): 1 left out" in w["text"] for w in answer["warnings"]] == [True],
+           "claims", answer["gpu_hours"], answer["runs_without_gpus"], answer["warnings"])
+
+
 def test_more_than_an_answer():
     """A second document in one file, and what Prometheus or Slurm says against its own answer."""
     series = prometheus("DCGM_FI_PROF_GR_ENGINE_ACTIVE", 0, [[1772355600 + 60 * i, "1"] for i in range(61)])

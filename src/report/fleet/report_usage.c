@@ -385,6 +385,12 @@ static void warn_of_runs(pace_report *report, const pace_usage_asked *a) {
                          "runs on GPUs that they share with others: %llu left out, for the records do not say which "
                          "share is theirs",
                          (unsigned long long)u->on_shares);
+    if (u->on_claims)
+        pace_report_warn(
+            report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+            "runs that claim devices (resourceClaims): %llu left out, for their records do not say whether "
+            "these are GPUs, and how many",
+            (unsigned long long)u->on_claims);
     if (u->other_clusters && u->gauges.count)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
                          "jobs of several clusters (%s, %s): counters that name no cluster are taken for the first's",
