@@ -67,11 +67,10 @@ static pace_status doubt_chunks(double *spread, pace_step_pricer *pricer, const 
 
 /* A slower network, of those that others have between such nodes, lies at the end of the interval. */
 static double doubt_network(const pace_step_plan *plan, const pace_step_row *row, const pace_doubts *doubts) {
-    const double z90 = 1.645;
     pace_step_factors none = pace_step_factors_none(), slower = none;
     if (!row->any_network) return 0;
     slower.between = doubts->figure[PACE_DOUBT_ROW_NETWORK];
-    return log(pace_step_compose(plan, &slower).total_s / pace_step_compose(plan, &none).total_s) / z90;
+    return log(pace_step_compose(plan, &slower).total_s / pace_step_compose(plan, &none).total_s) / PACE_NORMAL_90;
 }
 
 pace_status pace_step_solve_settled(pace_step_solution *settled, pace_step_pricer *pricer,

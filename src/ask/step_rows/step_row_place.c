@@ -213,7 +213,7 @@ static double host_of(const pace_step_reader *r, size_t row) {
 
 /* A device tells what joins those of its node, which are sold together, but not what joins nodes. */
 static void note_network_of(pace_step_machine *out, const pace_machine *machine, double ranks) {
-    double gbit = machine->between.bytes_per_s * machine->nics * 8e-9;
+    double gbit = machine->between.bytes_per_s * machine->nics * 8 / 1e9;
     if (!(machine->nics > 0) || ranks <= machine->devices) return;
     out->any_network = true;
     if (!*out->assumed)
