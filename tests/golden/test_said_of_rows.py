@@ -45,6 +45,16 @@ def check_networks():
         expect("assumed 3200 Gb/s between nodes" in rows[0]["status"] and not any("Gb/s" in row["status"] for row in rows[1:]), [row["status"] for row in rows])
         expect(silent[2] > 0.97 * slower[0] and silent[2] > usual[2], "a network of a quarter of the rate", framework, silent, usual, slower)
         expect(math.log(silent[2] / silent[1]) > math.log(machine[2] / machine[1]), "less known", silent, machine)
+    # what a fit has learned of measured steps, it has learned of their network
+    head, plain = "model,device,machine,n_gpu,framework,precision,micro_batch,zero_stage,step_time_s\n", [(model, n) for model in ("llama3-8b", "qwen3-8b", "llama2-7b") for n in (16, 32, 64)]
+    said = ask(head + "".join(f"{model},,dgx-h100,{n},PyTorch FSDP,bf16,1,3,\n" for model, n in plain))
+    with tempfile.TemporaryDirectory() as folder:
+        table, learned = f"{folder}/measured.csv", f"{folder}/fit.yaml"
+        with open(table, "w") as file:
+            file.write(head + "".join(f"{model},h100-80-sxm,,{n},PyTorch FSDP,bf16,1,3,{1.3 * float(row['predicted'])}\n" for (model, n), row in zip(plain, said)))
+        subprocess.run([PACELINE, "fit", "--kind", "step", table, "-o", learned, "-q"], capture_output=True, check=True)
+        with_fit = [ask(head + f"llama3-8b,{on},64,PyTorch FSDP,bf16,1,3,\n", "--fit", learned)[0] for on in ("h100-80-sxm,", ",dgx-h100")]
+    expect(figures(with_fit[0]) == figures(with_fit[1]), "a fit", with_fit)
 
 
 def check_optimizers():

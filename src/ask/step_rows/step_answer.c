@@ -65,7 +65,8 @@ static pace_status doubt_chunks(double *spread, pace_step_pricer *pricer, const 
     return PACE_OK;
 }
 
-/* A slower network, of those that others have between such nodes, lies at the end of the interval. */
+/* A slower network, of those that others have between such nodes, lies at the end of the interval. What a fit has
+ * learned, it has learned of rows on their network. */
 static double doubt_network(const pace_step_plan *plan, const pace_step_row *row, const pace_doubts *doubts) {
     pace_step_factors none = pace_step_factors_none(), slower = none;
     if (!row->any_network) return 0;
@@ -149,7 +150,7 @@ pace_status pace_step_row_answer(pace_step_answer *out, pace_step_pricer *pricer
     out->closely =
         !row->ran && out->fitting == PACE_FITS &&
         !pace_step_surely_fits(out->memory_bytes, solution.plan.device_bytes, pace_cost_doubts(pricer->cost));
-    double of_network = doubt_network(&solution.plan, row, pace_cost_doubts(pricer->cost));
+    double of_network = fit ? 0 : doubt_network(&solution.plan, row, pace_cost_doubts(pricer->cost));
     out->time_s.spread =
         hypot(hypot(out->time_s.spread * row->doubt, of_network), hypot(row->unsaid_spread, of_chunks));
     if (row->guesses_work) out->time_s.least = 0;
