@@ -302,9 +302,10 @@ static void add_input(pace_step_plan *plan, const pace_step_place *place) {
  * lists of tensors are as many as for the whole model. */
 static void update_part(pace_step_plan *plan, double held, double updated) {
     const pace_step_slots *slots = plan->slots;
-    double least_s = slots->update_least_s;
-    plan->update_least_s = plan->config.update == PACE_UPDATE_LOOP ? held * least_s : least_s;
-    plan->update_s = plan->update_least_s + (slots->rest_s[PACE_REST_UPDATE] - least_s) * updated;
+    double kernels = plan->config.update == PACE_UPDATE_LOOP ? held : 1;
+    plan->update_launches = kernels * slots->update_launches;
+    plan->update_least_s = kernels * slots->update_least_s;
+    plan->update_s = plan->update_least_s + (slots->rest_s[PACE_REST_UPDATE] - slots->update_least_s) * updated;
 }
 
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {

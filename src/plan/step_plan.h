@@ -73,6 +73,7 @@ typedef struct {
     double last_bucket_s;  /* of gradient_s: what nothing can hide, since it is ready when backward ends */
     double full_bucket_s;  /* of gradient_s: one of the others, in the mean */
     double copies_s[2][PACE_SLOT_PARTS]; /* activations of a micro-batch, to the host and back; by part */
+    double update_launches;              /* kernels of it */
     double update_s, update_least_s;     /* the second of it: whatever the number of parameters */
     double update_host_s;                /* of rest_host_s */
     double replay_s;                     /* of a step that is one graph: from its launch to its first kernel */

@@ -305,6 +305,7 @@ static pace_status price_least_update(pace_step_slots *slots, double kernels, co
     const pace_lowering to = {.config = config};
     double each_s;
     PACE_TRY(price_fill(&each_s, 1, &to, place));
+    slots->update_launches = kernels;
     slots->update_least_s = kernels * (each_s + between_kernels_s(place));
     return PACE_OK;
 }
@@ -424,6 +425,7 @@ static bool take_rests(pace_step_slots *slots, const pace_step_slots *like) {
     memcpy(slots->rest_host_s, like->rest_host_s, sizeof slots->rest_host_s);
     memcpy(slots->rest_least, like->rest_least, sizeof slots->rest_least);
     slots->update_least_s = like->update_least_s;
+    slots->update_launches = like->update_launches;
     slots->rest_s[PACE_REST_INPUT] = input_s, slots->rest_host_s[PACE_REST_INPUT] = input_host_s;
     slots->rest_least[PACE_REST_INPUT] = input_least;
     if (like->rung > slots->rung) slots->rung = like->rung;

@@ -59,10 +59,10 @@ typedef struct {
     double rest_s[PACE_MODEL_RESTS], rest_host_s[PACE_MODEL_RESTS]; /* of these: kernels, and what the host takes to
                                                                        issue them besides; where a host is known */
     pace_slot_buckets buckets, expert_buckets;                      /* of gradients; where a host is known */
-    double targets;        /* of what copying a micro-batch takes, the share of its targets, which come last */
-    double input_copies;   /* of a micro-batch: samples and targets, each waited for; the same */
-    double update_least_s; /* of the update, whatever the number of parameters */
-    double rest_least[PACE_MODEL_RESTS]; /* share of rest_s if each kernel were as short as the shortest of them */
+    double targets;      /* of what copying a micro-batch takes, the share of its targets, which come last */
+    double input_copies; /* of a micro-batch: samples and targets, each waited for; the same */
+    double update_launches, update_least_s; /* of the update: its kernels, and what they take of no parameters */
+    double rest_least[PACE_MODEL_RESTS];    /* share of rest_s if each kernel were as short as the shortest of them */
     double before_host_s;    /* of rest_host_s what the host takes before the last bucket goes: part of backward */
     pace_gradient_hull hull; /* when they come; the same */
     double states;           /* what the optimizer keeps of a parameter over what Adam keeps */

@@ -65,8 +65,9 @@ static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t
     double host_s = plan->rest_host_s - m * plan->input_host_s - (m - 1) * plan->accumulate_host_s;
     out->end_device_s = lowered ? gradients_part(plan, PACE_REST_EXCHANGE, part, host_part) * device_s : device_s;
     out->end_host_s = host_part * (host_s - plan->update_host_s);
-    double least = plan->config.update == PACE_UPDATE_LOOP ? host_part : 1; /* one kernel a tensor, or few for all */
-    out->update_device_s = part * (beside->update_s - plan->update_least_s) + least * plan->update_least_s;
+    double kernels = plan->config.update == PACE_UPDATE_LOOP ? host_part : 1; /* one a tensor, or few for all */
+    out->update_launches = kernels * plan->update_launches;
+    out->update_device_s = part * (beside->update_s - plan->update_least_s) + kernels * plan->update_least_s;
     out->update_host_s = host_part * plan->update_host_s;
 }
 

@@ -241,9 +241,21 @@ static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
     return PACE_OK;
 }
 
+/* Work behind the last turn; kernels of an update may be more than the queue holds. */
+static pace_status take_end(const turn_walk *w, stage_clock *s, double device_s, double host_s, double launches) {
+    pace_stage_lanes *l = &s->lanes;
+    const issued_turn issued = {s->launches, launches, l->compute_s, l->compute_s};
+    PACE_TRY(PACE_PUSH(&s->issued, issued));
+    l->host_s = held_until(s, w->queue, l->host_s, host_s);
+    l->compute_s = fmax(l->compute_s + device_s, l->host_s);
+    s->issued.items[s->issued.count - 1].end_s = l->compute_s;
+    s->launches += launches;
+    return PACE_OK;
+}
+
 /* What comes once a step, behind the exchange of gradients. Stages that end together begin with it when the last of
  * them has ended its turns. */
-static void end_step(const turn_walk *w) {
+static pace_status end_step(const turn_walk *w) {
     double together_s = 0;
     for (uint32_t s = 0; s < w->pipeline->stages; s++)
         if (of_stage(w, s)->ends_together) together_s = fmax(together_s, w->stages[s].lanes.compute_s);
@@ -251,11 +263,11 @@ static void end_step(const turn_walk *w) {
         pace_stage_lanes *l = &w->stages[s].lanes;
         if (of_stage(w, s)->ends_together) l->compute_s = together_s;
         l->compute_s = fmax(l->compute_s, l->exchange_s);
-        l->host_s += of_stage(w, s)->end_host_s;
-        l->compute_s = fmax(l->compute_s + of_stage(w, s)->end_device_s, l->host_s);
-        l->host_s += of_stage(w, s)->update_host_s;
-        l->compute_s = fmax(l->compute_s + of_stage(w, s)->update_device_s, l->host_s);
+        const pace_turn_times *of = of_stage(w, s);
+        PACE_TRY(take_end(w, &w->stages[s], of->end_device_s, of->end_host_s, 0));
+        PACE_TRY(take_end(w, &w->stages[s], of->update_device_s, of->update_host_s, of->update_launches));
     }
+    return PACE_OK;
 }
 
 static pace_status take_ready(size_t *left, turn_walk *w, uint32_t stage) {
@@ -280,8 +292,7 @@ static pace_status walk_step(turn_walk *w) {
         for (uint32_t s = 0; s < w->pipeline->stages; s++) PACE_TRY(take_ready(&left, w, s));
         if (left == before) return pace_fail(PACE_E_INTERNAL, "stages of a pipeline wait for each other for ever");
     }
-    end_step(w);
-    return PACE_OK;
+    return end_step(w);
 }
 
 static pace_status walk_steps(double *out_s, turn_walk *w) {

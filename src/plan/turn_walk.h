@@ -21,8 +21,8 @@ typedef struct {
     double leaves_s[PACE_HOSTS], ahead_s[PACE_HOSTS];
     double waits_s, hides; /* of what a backward pass takes on the device: for copies, and the share of kernels of
                               gradients that come before it has waited for the last; they hide as much */
-    double end_device_s, end_host_s;       /* once a step, behind the exchange of gradients; */
-    double update_device_s, update_host_s; /* then the update */
+    double end_device_s, end_host_s;                        /* once a step, behind the exchange of gradients; */
+    double update_device_s, update_host_s, update_launches; /* then the update */
     double add_device_s,
         add_host_s; /* of a pass that forms gradients of weights: added to those of the micro-batch before */
     double fill_device_s, fill_host_s; /* of the last micro-batch's pass that does so: gradients put into buckets, */
