@@ -165,57 +165,58 @@ static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times
     return PACE_OK;
 }
 
-/* A block's share of its chunk's gradients, and of the pass that forms them, in whatever units. */
+/* How far a pass is, block by block: gradients that are formed, and when host and device have done so, in whatever
+ * units. The device begins at 0. */
 typedef struct {
-    double share, work;
-} formed_block;
+    double formed, host_s, done_s;
+} pass_progress;
 
-static formed_block formed_by(const pace_turn_times *times, const pace_turn *t, size_t i) {
-    if (!times->forms) return (formed_block){1, 1};
-    const pace_gathered_block *block = times->forms->blocks[i];
-    if (times->fills_behind) return (formed_block){block->share, block->share};
-    const pace_clocks *pass = &block->pass[t->pass];
-    return (formed_block){block->share, fmax(pass->host_s, pass->device_s)};
+static void form_block(pass_progress *p, const pace_turn_times *times, const pace_turn *t, size_t i) {
+    const pace_gathered_block *block = times->forms ? times->forms->blocks[i] : NULL;
+    double share = block ? block->share : 1;
+    p->formed += share;
+    if (block && !times->fills_behind) {
+        p->host_s += block->pass[t->pass].host_s;
+        p->done_s = fmax(p->done_s + block->pass[t->pass].device_s, p->host_s);
+    } else p->done_s += share;
 }
 
 /* How long before the end of a pass of `pass_s` its buckets would have to begin for the last to have gone when the pass
  * ends: each goes when it is full, and those behind it follow in line. Within a block gradients come evenly, so that
- * its first and its last full bucket decide. */
-static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, double pass_s) {
+ * its first and its last full bucket decide. The host began `lead_s` before the device. */
+static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, double pass_s, double lead_s) {
     const size_t count = times->forms ? times->forms->count : 1;
     const double rounding = 1e-9;
     const double filled = times->bucket_s > 0 ? fmin(1, times->bucket_s / times->exchange_s) : 1;
-    double left_s = 0, done = 0, formed = 0;
-    formed_block all = {0};
-    for (size_t i = 0; i < count; i++) {
-        formed_block one = formed_by(times, t, i);
-        all.share += one.share, all.work += one.work;
-    }
-    for (size_t i = count; i-- > 0 && all.share > 0 && all.work > 0;) {
-        formed_block one = formed_by(times, t, i);
-        double share = one.share / all.share, work = one.work / all.work;
-        const double full[] = {fmax(1, ceil(formed / filled)) * filled, floor((formed + share) / filled) * filled};
+    double left_s = 0;
+    pass_progress all = {.host_s = -lead_s}, at = all;
+    for (size_t i = count; i-- > 0;) form_block(&all, times, t, i);
+    for (size_t i = count; i-- > 0 && all.formed > 0 && all.done_s > 0;) {
+        pass_progress before = at;
+        form_block(&at, times, t, i);
+        double formed = before.formed / all.formed, share = at.formed / all.formed - formed;
+        double done = before.done_s / all.done_s, work = at.done_s / all.done_s - done;
+        const double first = fmax(1, ceil(formed / filled)), last = fmax(first, floor((formed + share) / filled));
+        const double full[] = {first * filled, last * filled};
         for (size_t k = 0; k < PACE_COUNT(full); k++) {
             double part = share > 0 ? (full[k] - formed) / share : -1;
             if (part < -rounding || part > 1 + rounding) continue;
             left_s = fmax(left_s, (1 - full[k] + filled) * times->exchange_s - (1 - done - part * work) * pass_s);
         }
-        done += work;
-        formed += share;
     }
     return left_s;
 }
 
-/* Buckets go as they fill in a pass that begins at `begun_s` and may wait for its host, and the stage's last behind
- * it. */
+/* Buckets go as they fill in a pass that device and host begin then, and that may wait for the host, and the stage's last
+ * behind it. */
 static void exchange_gradients(turn_walk *w, stage_clock *s, const pace_turn_times *times, const pace_turn *t,
-                               double begun_s) {
+                               double begun_s, double issued_s) {
     pace_stage_lanes *l = &s->lanes;
     if (!completes(w, t)) return;
     bool last = --s->left_chunks == 0;
     if (!(times->exchange_s > 0)) return;
     double pass_s = times->fills_behind ? times->fill_device_s : l->compute_s - begun_s;
-    double left_s = fmax(buckets_left_s(times, t, pass_s), last ? times->last_bucket_s : 0);
+    double left_s = fmax(buckets_left_s(times, t, pass_s, begun_s - issued_s), last ? times->last_bucket_s : 0);
     l->exchange_s = fmax(l->exchange_s + times->exchange_s, l->compute_s + left_s);
 }
 
@@ -231,9 +232,9 @@ static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
     take_input(w, stage, t);
     double asked_s = s->lanes.compute_s - s->leaves_s; /* for what the turn needs */
     double needed_s = fmax(asked_s, from) + (far ? w->message_s : 0), start_s = fmax(s->lanes.compute_s, needed_s);
-    double begun_s = fmax(start_s, s->lanes.host_s);
+    double issued_s = s->lanes.host_s, begun_s = fmax(start_s, issued_s);
     PACE_TRY(take_pass(w, s, times, t, start_s, needed_s));
-    exchange_gradients(w, s, times, t, begun_s);
+    exchange_gradients(w, s, times, t, begun_s, issued_s);
     if (t->pass != PACE_TURN_WEIGHTS)
         *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) =
             s->lanes.compute_s - s->leaves_s;
