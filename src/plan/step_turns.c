@@ -102,6 +102,13 @@ pace_status pace_step_turn_times(pace_turn_times **out, const pace_step_plan *pl
     return PACE_OK;
 }
 
+/* What is left of a stage's gradients behind its full buckets, which are as long as the model's in the mean. */
+static double last_bucket_s(const pace_step_plan *plan, uint32_t stage) {
+    double all_s = pace_step_stage_part(plan, stage) * (plan->gradient_s + plan->expert_gradient_s);
+    double left_s = plan->full_bucket_s > 0 ? fmod(all_s, plan->full_bucket_s) : 0;
+    return left_s > 0 ? left_s : plan->last_bucket_s;
+}
+
 /* Below ZeRO 3: gradients go into buckets, which are exchanged as they fill. */
 static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, const pace_stage_blocks *of,
                            uint32_t stage) {
@@ -113,7 +120,7 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
         chunks[chunk].fills_behind = plan->config.graphs == PACE_GRAPHS_PASSES;
         chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);
         chunks[chunk].bucket_s = plan->full_bucket_s;
-        chunks[chunk].last_bucket_s = plan->last_bucket_s;
+        chunks[chunk].last_bucket_s = last_bucket_s(plan, stage);
         if (chunk < of->count) chunks[chunk].forms = &of->chunks[chunk];
         chunks->end_device_s -= chunks[chunk].fill_device_s;
         chunks->end_host_s -= chunks[chunk].fill_host_s;
