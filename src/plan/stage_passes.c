@@ -77,6 +77,8 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     }
     w.hosts_s = host_s;
     w.weights_host_s = f->launch * slot->weights_host_s;
+    if (slot->weights_host_s > 0 && shards->reduce_s > 0) /* they are scattered behind gradients of weights */
+        w.weights_host_s += f->launch * flat_host_s(plan, shards->tensors);
     w.launches = slot->launches;
     if (host_s > 0) w.weights_launches = w.launches * w.weights_host_s / host_s;
     /* an eager host runs ahead where kernels are long, and makes good where they are short; but not ahead of what it
