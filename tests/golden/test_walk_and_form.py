@@ -119,6 +119,25 @@ for why, model, machine, settings in QUESTIONS:
     expect(isinstance(gap, float) and abs(gap) < 0.05, why, model, settings, gap)
 
 
+# One way more to share a step changes it as much by the walk as by the closed form, so that no change of the engine makes a jump.
+def both(model, machine, **settings):
+    words = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    found = json.loads(run("predict", model, "--on", machine, *words, "-q", "-f", "json")[1])
+    return found["values"]["step.median_s"], (found.get("closed_form") or {}).get("ratio")
+
+
+for model, machine, key, first, settings in (("gpt2", "dgx-h100", "zero_stage", 0, {"dp": 8, "micro_batch": 2}),
+                                             ("swin_large", "dgx-1-v100", "zero_stage", 0, {"dp": 8, "micro_batch": 2, "precision": "amp"}),
+                                             ("mixtral-8x7b", "dgx-h100*4", "ep", 1, {"dp": 8, "tp": 4, "micro_batch": 1, "precision": "bf16"}),
+                                             ("gpt2", "dgx-h100", "pp", 1, {"dp": 4, "micro_batch": 1, "global_batch": 16}),
+                                             ("swin_large", "dgx-1-v100", "pp", 1, {"dp": 2, "micro_batch": 1, "global_batch": 8, "precision": "amp"})):
+    (less_s, less), (more_s, more) = (both(model, machine, **settings, **{key: first + i}) for i in range(2))
+    expect(less and more and less_s != more_s and abs(more / less - 1) < 0.02, "both engines jump alike", model, key, less_s, less, more_s, more)
+
+# Beyond so many micro-batches the closed form alone answers: each then takes what it took before.
+(walked_s, ratio), (closed_s, none) = (both("gpt2", "dgx-h100", pp=2, dp=1, micro_batch=1, global_batch=n, precision="bf16") for n in (2048, 3072))
+expect(ratio and none is None and abs(closed_s / 3072 / (walked_s / 2048) - 1) < 0.03, "where the walk ends", walked_s, closed_s, ratio)
+
 # A window that hides nothing is none, to the last bit; a narrower one takes less, and more layers that see all tokens more.
 def windowed(verb, *settings):
     words = [word for setting in ("sequence=8192", *settings) for word in ("--set", setting)]
