@@ -419,15 +419,13 @@ static void take_off(pace_step_slots *slots, pace_model_rest rest, double device
  * known how many of them a fit has no rows like. */
 static bool take_rests(pace_step_slots *slots, const pace_step_slots *like) {
     if (!like || like->rung == PACE_RUNG_LEARNED) return false;
-    const double input_s = slots->rest_s[PACE_REST_INPUT], input_host_s = slots->rest_host_s[PACE_REST_INPUT],
-                 input_least = slots->rest_least[PACE_REST_INPUT];
+    const int input = PACE_REST_INPUT;
+    const double s = slots->rest_s[input], host_s = slots->rest_host_s[input], least = slots->rest_least[input];
     memcpy(slots->rest_s, like->rest_s, sizeof slots->rest_s);
     memcpy(slots->rest_host_s, like->rest_host_s, sizeof slots->rest_host_s);
     memcpy(slots->rest_least, like->rest_least, sizeof slots->rest_least);
-    slots->update_least_s = like->update_least_s;
-    slots->update_launches = like->update_launches;
-    slots->rest_s[PACE_REST_INPUT] = input_s, slots->rest_host_s[PACE_REST_INPUT] = input_host_s;
-    slots->rest_least[PACE_REST_INPUT] = input_least;
+    slots->update_least_s = like->update_least_s, slots->update_launches = like->update_launches;
+    slots->rest_s[input] = s, slots->rest_host_s[input] = host_s, slots->rest_least[input] = least;
     if (like->rung > slots->rung) slots->rung = like->rung;
     return true;
 }

@@ -207,7 +207,7 @@ static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, d
     return left_s;
 }
 
-/* Buckets go as they fill in a pass that device and host begin then, and that may wait for the host, and the stage's last
+/* Buckets go as they fill in a pass that device and host begin then, which may wait for the host, and the stage's last
  * behind it. */
 static void exchange_gradients(turn_walk *w, stage_clock *s, const pace_turn_times *times, const pace_turn *t,
                                double begun_s, double issued_s) {
