@@ -151,16 +151,26 @@ static dnnl_primitive_desc_t describe_pooling(const pace_point *point) {
     return out;
 }
 
+/* Rows are places of an image, which lie as a convolution leaves them. */
 static dnnl_primitive_desc_t describe_batch_norm(const pace_point *point) {
-    dnnl_dim_t dims[2] = {dim(point, PACE_SIZE_ROWS), dim(point, PACE_SIZE_COLUMNS)};
+    const dnnl_dim_t dims[4] = {1, dim(point, PACE_SIZE_COLUMNS), dim(point, PACE_SIZE_ROWS), 1};
+    const float epsilon = 1e-5f;
     dnnl_memory_desc_t data;
     dnnl_batch_normalization_desc_t norm;
-    dnnl_primitive_desc_t out;
-    if (!tensor(&data, 2, dims, type_of(point), dnnl_ab)) return NULL;
-    if (dnnl_batch_normalization_forward_desc_init(&norm, dnnl_forward_training, &data, 1e-5f,
-                                                   dnnl_normalization_flags_none) != dnnl_success)
+    dnnl_primitive_desc_t forward, out = NULL;
+    if (!layout_between(&data, dims, type_of(point)) ||
+        dnnl_batch_normalization_forward_desc_init(&norm, dnnl_forward_training, &data, epsilon,
+                                                   dnnl_normalization_flags_none) != dnnl_success ||
+        dnnl_primitive_desc_create(&forward, &norm, NULL, engine, NULL) != dnnl_success)
         return NULL;
-    return dnnl_primitive_desc_create(&out, &norm, NULL, engine, NULL) == dnnl_success ? out : NULL;
+    if (point->pass == PACE_POINT_FORWARD) return forward;
+    if (point->pass != PACE_POINT_BACKWARD ||
+        dnnl_batch_normalization_backward_desc_init(&norm, dnnl_backward_data, &data, &data, epsilon,
+                                                    dnnl_normalization_flags_none) != dnnl_success ||
+        dnnl_primitive_desc_create(&out, &norm, NULL, engine, forward) != dnnl_success)
+        out = NULL;
+    dnnl_primitive_desc_destroy(forward);
+    return out;
 }
 
 /* Source, filters, target; strides, dilation (from 0), padding. */
@@ -221,10 +231,8 @@ static dnnl_primitive_desc_t describe_point(const pace_point *point) {
     if (point->op == PACE_MEASURE_PACKED_LINEAR) return describe_linear(point);
     if (point->op == PACE_MEASURE_CONVOLUTION) return describe_convolution(point);
     if (point->op == PACE_MEASURE_MAX_POOLING) return describe_pooling(point);
-    if (point->pass != PACE_POINT_FORWARD) return NULL;
-    if (point->op == PACE_MEASURE_GEMM) return describe_product(point);
     if (point->op == PACE_MEASURE_BATCH_NORM) return describe_batch_norm(point);
-    return NULL;
+    return point->op == PACE_MEASURE_GEMM && point->pass == PACE_POINT_FORWARD ? describe_product(point) : NULL;
 }
 
 /* --- tensors ----------------------------------------------------------------------------------------------------- */
