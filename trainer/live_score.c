@@ -70,27 +70,24 @@ static double measured_rate(const pace_live_step *s) { return (double)s->batch *
 
 /* Steps of one model that one may choose among beside `a`: what joins the ranks is there, the rest is chosen. */
 static bool are_choices(const pace_live_step *a, const pace_live_step *b) {
-    return same(a->model, b->model) && (!pace_live_exchanges(b) || (pace_live_exchanges(a) && same(a->link, b->link)));
+    return same(a->model, b->model) && (!pace_live_exchanges(b) || same(a->link, b->link));
 }
 
-/* One rank alone is a choice on every link; where there are ranks that exchange, it has no choice of its own. */
-static bool has_own_choice(const pace_live_step *steps, size_t count, size_t first) {
+/* One rank alone is a choice on every link, and has none of its own. */
+static bool has_own_choice(const pace_live_step *steps, size_t first) {
     const pace_live_step *own = &steps[first];
-    for (size_t i = 0; i < count; i++) {
-        const pace_live_step *s = &steps[i];
-        if (!pace_live_counts(s) || !same(own->model, s->model)) continue;
-        if (!pace_live_exchanges(own) && pace_live_exchanges(s)) return false;
-        bool same_choice = pace_live_exchanges(own) == pace_live_exchanges(s) && same(own->link, s->link);
-        if (i < first && same_choice) return false; /* seen before */
-    }
-    return true;
+    bool seen = false;
+    for (size_t i = 0; i < first; i++)
+        seen |= pace_live_counts(&steps[i]) && pace_live_exchanges(&steps[i]) && same(own->model, steps[i].model) &&
+                same(own->link, steps[i].link);
+    return pace_live_exchanges(own) && !seen;
 }
 
 /* How much slower than the best the step is whose prediction is the best; once for each model and link. */
 static void tally_regret(tally *regrets, const pace_live_step *steps, size_t count, size_t first) {
     const pace_live_step *chosen = &steps[first], *best = &steps[first];
     size_t choices = 0;
-    if (!has_own_choice(steps, count, first)) return;
+    if (!has_own_choice(steps, first)) return;
     for (size_t i = 0; i < count; i++) {
         const pace_live_step *s = &steps[i];
         if (!pace_live_counts(s) || !are_choices(&steps[first], s)) continue;
@@ -141,7 +138,7 @@ void pace_live_figures(pace_live_figure out[PACE_LIVE_FIGURES], const pace_live_
         {"one_rank_coverage", mean(&t.one_cover), t.one_cover.count},
         {"one_rank_most_share_off", t.one_shares.count ? t.one_shares.most : (double)NAN, t.one_shares.count},
         {"ranks_mape", mean(&t.ranks_errors), t.ranks_errors.count},
-        {"coverage", mean(&t.cover), t.cover.count},
+        {"coverage", t.cover.count > t.one_cover.count ? mean(&t.cover) : (double)NAN, t.cover.count},
         {"orders_right", mean(&t.orders), t.orders.count},
         {"link_gain_off", mean(&t.gains), t.gains.count},
         {"most_regret", t.regrets.count ? t.regrets.most : (double)NAN, t.regrets.count}};

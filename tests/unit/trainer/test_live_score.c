@@ -31,14 +31,13 @@ TEST(choice_within_a_link) {
     assert_true(fabs(choice.value - 0.1) < 1e-12 && choice.count == 6);
 }
 
-/* Where one rank alone is the best on a link, its choice costs nothing; without ranks there is the batch to choose. */
+/* Where one rank alone is the best on a link, its choice costs nothing. Steps of one rank alone say nothing of what
+ * ranks choose and cover: the figures of these stay as they were. */
 TEST(choice_of_one_rank) {
-    pace_live_step steps[] = {step(1, NULL, NULL, 1.0, 1.0), step(2, "a", "1Gb/s", 3.0, 2.5),
-                              step(1, NULL, NULL, 1.0, 1.0)};
-    assert_true(fabs(figure("most_regret", steps, 2).value) < 1e-12);
-    steps[1] = steps[2];
-    steps[1].batch = 16, steps[1].predicted_s = 2.2, steps[1].measured_s = 1.6; /* 10 a second, told 7.3 */
-    assert_true(fabs(figure("most_regret", steps, 2).value - 0.25) < 1e-12);
+    pace_live_step steps[] = {step(1, NULL, NULL, 1.0, 1.0), step(2, "a", "1Gb/s", 3.0, 2.5)};
+    assert_true(fabs(figure("most_regret", steps, 2).value) < 1e-12 && figure("coverage", steps, 2).count == 2);
+    assert_true(isnan(figure("most_regret", steps, 1).value) && isnan(figure("coverage", steps, 1).value));
+    assert_true(figure("one_rank_coverage", steps, 1).count == 1);
 }
 
 int main(void) { return run_tests_of_file(NULL, NULL); }
