@@ -319,7 +319,7 @@ pace_status pace_live_predict(pace_live_step *out, pace_live *l, const pace_live
     return inquire(l, &(inquiry){"predict", word_prediction, asked, pace_ask, read_prediction, out});
 }
 
-/* What a fit has no rows of predict refuses. */
+/* predict refuses weights that lie packed where no fit has rows of such. */
 pace_status pace_live_find_packed(pace_live *l) {
     pace_live_step tried;
     pace_live_asked asked = {.model = l->probes[PACE_LIVE_SMALL], .batch = 1, .slowed = 1};

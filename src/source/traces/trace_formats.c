@@ -334,7 +334,8 @@ static void note_unit(pace_read_notes *notes, const pace_step_list *steps, const
             sum_ns += (double)ns;
             count += ns > 0;
         }
-    bool is_short = longest_ns > 0 && longest_ns<SHORTEST_NS, is_long = sum_ns> count * (double)LONGEST_MEAN_NS;
+    bool is_short = longest_ns > 0 && longest_ns < SHORTEST_NS;
+    bool is_long = sum_ns > count * (double)LONGEST_MEAN_NS;
     if (!is_short && !is_long) return;
     note_code(notes, PACE_WARN_UNIT_DOUBTED);
     pace_list(notes->warning, sizeof notes->warning, "; ",
