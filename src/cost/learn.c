@@ -20,14 +20,6 @@ static uint32_t series_like(unsigned *least, const pace_learned *learned, const 
     return best;
 }
 
-/* Sizes beyond the smallest or largest of any axis. */
-static bool sizes_beyond(const pace_series *series, const pace_sample *sample, unsigned axes) {
-    static const float rounding = 1e-4f;
-    for (unsigned i = 0; i < axes; i++)
-        if (sample->at[i] < series->low[i] - rounding || sample->at[i] > series->high[i] + rounding) return true;
-    return false;
-}
-
 bool pace_learned_beyond(const char **out, const pace_learned *learned, const pace_op *op, const pace_device *device,
                          const char *source) {
     pace_sample sample;
@@ -35,7 +27,8 @@ bool pace_learned_beyond(const char **out, const pace_learned *learned, const pa
     if (op->family != learned->family || !pace_sample_of(&sample, op, device)) return false;
     uint32_t like = series_like(&least, learned, op, device, source);
     if (least == UINT32_MAX) return false;
-    bool sizes = sizes_beyond(&learned->series.items[like], &sample, pace_sample_axes(learned->family));
+    float inside[PACE_NEAREST_AXES];
+    bool sizes = !pace_learn_inside(inside, &learned->series.items[like], &sample, pace_sample_axes(learned->family));
     *out = least & PACE_UNLIKE_DEVICE      ? "device"
            : least & PACE_UNLIKE_KIND      ? "kind of operation"
            : least & PACE_UNLIKE_PRECISION ? "precision"
@@ -48,10 +41,14 @@ static pace_estimate near_time(const pace_learned *learned, uint32_t of, const p
     float features[PACE_LEARN_FEATURES];
     double local;
     const pace_series *series = &learned->series.items[of];
+    pace_sample edge = *sample;
+    bool inside = pace_learn_inside(edge.at, series, sample, pace_sample_axes(learned->family));
     pace_learn_near(features, &local, learned, of, sample, UINT32_MAX);
+    double doubt = pace_learn_doubt(features);
+    if (!inside) pace_learn_near(features, &local, learned, of, &edge, UINT32_MAX);
     double value = local + pace_trees_predict(&learned->trees, features);
     return estimate(value + log(pace_base_time_s(&learned->bases.items[series->class_index], sample)),
-                    (double)series->spread * pace_learn_doubt(features));
+                    (double)series->spread * doubt);
 }
 
 /* Where nobody says which library computes, frameworks are taken to use the fastest that was measured. */
@@ -115,21 +112,12 @@ static pace_status in_order(const pace_learned *learned) {
                 : pace_fail(PACE_E_INPUT, "a fit of family %s is damaged", pace_op_family_name(learned->family));
 }
 
-static void set_bounds(pace_series *series, const float *points) {
-    for (int axis = 0; axis < PACE_NEAREST_AXES; axis++) series->low[axis] = INFINITY, series->high[axis] = -INFINITY;
-    for (size_t i = 0; i < (size_t)series->count * PACE_NEAREST_AXES; i++) {
-        size_t axis = i % PACE_NEAREST_AXES;
-        if (points[i] < series->low[axis]) series->low[axis] = points[i];
-        if (points[i] > series->high[axis]) series->high[axis] = points[i];
-    }
-}
-
 pace_status pace_learned_ready(pace_learned *learned) {
     PACE_TRY(in_order(learned));
     PACE_ITEMS (pace_series, series, &learned->series) {
         const float *points = learned->points.items + (size_t)series->first * PACE_NEAREST_AXES;
         pace_nearest_free(&series->near);
-        set_bounds(series, points);
+        pace_learn_bound(series, points);
         PACE_TRY(pace_nearest_build(&series->near, points, NULL, series->count, pace_sample_axes(learned->family)));
     }
     return PACE_OK;

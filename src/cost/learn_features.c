@@ -21,6 +21,27 @@ static double value_at(double *variance, const pace_series *series, const float 
     return here.value;
 }
 
+void pace_learn_bound(pace_series *series, const float *points) {
+    for (int axis = 0; axis < PACE_NEAREST_AXES; axis++) series->low[axis] = INFINITY, series->high[axis] = -INFINITY;
+    for (size_t i = 0; i < (size_t)series->count * PACE_NEAREST_AXES; i++) {
+        size_t axis = i % PACE_NEAREST_AXES;
+        if (points[i] < series->low[axis]) series->low[axis] = points[i];
+        if (points[i] > series->high[axis]) series->high[axis] = points[i];
+    }
+}
+
+bool pace_learn_inside(float *at, const pace_series *series, const pace_sample *sample, unsigned axes) {
+    static const float rounding = 1e-4f;
+    bool inside = true;
+    memcpy(at, sample->at, sizeof sample->at);
+    for (unsigned i = 0; i < axes; i++) {
+        float nearest = fminf(fmaxf(at[i], series->low[i]), series->high[i]);
+        inside &= fabsf(at[i] - nearest) <= rounding;
+        at[i] = nearest;
+    }
+    return inside;
+}
+
 static double whole_view(double *variance, const pace_learned *learned, const pace_series *series, const float *at,
                          uint32_t but) {
     double scale[PACE_NEAREST_AXES];
@@ -98,6 +119,7 @@ unsigned pace_learn_far(pace_learn_view *views, const pace_learned *learned, con
     }
     if (least == UINT32_MAX) return 0;
     PACE_ITEMS (const pace_series, series, &learned->series) {
+        float inside[PACE_NEAREST_AXES];
         if (unlike_or_left_out(series, op, device, source, but_device) != least) continue;
         double apart = devices_apart(series->place, sample->place);
         unsigned at = count;
@@ -107,7 +129,8 @@ unsigned pace_learn_far(pace_learn_view *views, const pace_learned *learned, con
             if (views[at].apart <= apart) continue;
         } else count++;
         views[at].apart = apart;
-        views[at].local = whole_view(&variance, learned, series, sample->at, but);
+        pace_learn_inside(inside, series, sample, pace_sample_axes(learned->family));
+        views[at].local = whole_view(&variance, learned, series, inside, but);
         views[at].base = log(pace_base_time_s(&learned->bases.items[series->class_index], sample));
     }
     return count;

@@ -5,6 +5,14 @@
 
 enum { PACE_LEARN_VIEWS = PACE_NEAREST_AXES + 1, PACE_LEARN_FEATURES = PACE_SAMPLE_TRAITS + 2 * PACE_LEARN_VIEWS + 2 };
 
+/** Sets how far a series' points reach along each axis. */
+void pace_learn_bound(pace_series *series, const float *points);
+
+/** Where a series is asked for a sample's sizes: at these, or beyond its points at the nearest edge of them, since what
+ * measurements are off their base there holds on while the base carries the sizes on (neighbours far off would fall
+ * back to their mean). False: beyond. */
+bool pace_learn_inside(float *at, const pace_series *series, const pace_sample *sample, unsigned axes);
+
 /** The features of a sample among its own series; `*local` = what the neighbours say. `but`: a group of `near` left
  * out, UINT32_MAX for none. Returns how many features. */
 unsigned pace_learn_near(float *features, double *local, const pace_learned *learned, uint32_t series,

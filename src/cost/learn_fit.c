@@ -112,9 +112,10 @@ static pace_status place_points(learner *l, pace_learned *learned, bool all) {
         series->count = (uint32_t)learned->values.count - series->first;
     }
     PACE_ITEMS (pace_series, series, &learned->series) {
+        const float *points = learned->points.items + (size_t)series->first * PACE_NEAREST_AXES;
         pace_nearest_free(&series->near);
-        PACE_TRY(pace_nearest_build(&series->near, learned->points.items + (size_t)series->first * PACE_NEAREST_AXES,
-                                    l->groups + series->first, series->count, axes));
+        pace_learn_bound(series, points);
+        PACE_TRY(pace_nearest_build(&series->near, points, l->groups + series->first, series->count, axes));
     }
     return PACE_OK;
 }

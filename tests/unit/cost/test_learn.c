@@ -222,6 +222,36 @@ TEST(test_fit_round_trip) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
+/* A copy is four times as fast in the cache as beyond it: copies larger than any row go on at the largest rows' rate. */
+TEST(test_sizes_beyond_the_rows) {
+    enum { ROWS = 40 };
+    const double cached = 1 << 18, rate = 40e9;
+    pace_device device = {.name = "host", .flop_per_s = {[PACE_FP32] = 1e12}, .memory_bytes_per_s = 50e9};
+    pace_measurement rows[ROWS] = {0};
+    pace_learned learned;
+    for (size_t i = 0; i < ROWS; i++) {
+        pace_op *op = &rows[i].op;
+        *op = (pace_op){.family = PACE_OP_COPY, .precision = PACE_FP32, .element_bytes = 4};
+        op->size[0] = floor(exp2(6 + (double)i * 0.4));
+        assert_true(pace_op_complete(op));
+        rows[i].device = &device;
+        rows[i].group = (uint32_t)i;
+        rows[i].time_s = (op->read_bytes + op->write_bytes) / (op->size[0] < cached ? 4 * rate : rate);
+    }
+    assert_int_equal(pace_learned_fit(&learned, NULL, rows, ROWS, 1), PACE_OK);
+    pace_op largest = rows[ROWS - 1].op, beyond = largest;
+    beyond.size[0] *= 32;
+    assert_true(pace_op_complete(&beyond));
+    pace_estimate at, further;
+    assert_true(pace_learned_time(&at, &learned, &largest, &device, "", &doubts));
+    assert_true(pace_learned_time(&further, &learned, &beyond, &device, "", &doubts));
+    assert_true(fabs(further.median * rate / (beyond.read_bytes + beyond.write_bytes) - 1) < 0.1);
+    assert_true(further.spread > at.spread);
+    pace_learned_free(&learned);
+    test_catalog_close();
+    assert_int_equal(pace_memory_live(), 0);
+}
+
 static pace_device made_up(const char *name, double scale) {
     pace_device device = {
         .flop_per_s = {[PACE_FP16] = scale * 1e14, [PACE_BF16] = scale * 1e14, [PACE_FP32] = scale * 1e13},
