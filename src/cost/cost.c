@@ -276,6 +276,10 @@ double pace_cost_least_flop_s(const pace_cost *cost, const pace_device *device, 
     return pace_roofline_least_flop_s(device, op, cost->figures.clock_headroom);
 }
 
+double pace_cost_least_s(const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    return pace_roofline_least_s(device, op, cost->figures.clock_headroom);
+}
+
 pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const pace_device *device, const pace_op *op,
                               const char *source) {
     pace_estimate estimate;
@@ -287,7 +291,8 @@ pace_status pace_cost_op_from(pace_estimate *out_s, const pace_cost *cost, const
     if (is_block_scaled(op)) estimate.median *= cost->figures.block_scaled;
     double part = pace_cost_part_spread(cost, device, estimate.rung);
     if (part > 0) estimate.spread = hypot(estimate.spread, part);
-    estimate.least = pace_roofline_least_s(device, op, cost->figures.clock_headroom);
+    estimate.least = pace_cost_least_s(cost, device, op);
+    if (estimate.median < estimate.least) estimate.median = estimate.least;
     *out_s = estimate;
     return PACE_OK;
 }

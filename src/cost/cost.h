@@ -68,6 +68,8 @@ double pace_cost_part_spread(const pace_cost *cost, const pace_device *device, p
 
 /** What a product or convolution takes at least by its arithmetic alone, s (cost/roofline.h); 0 = not known. */
 double pace_cost_least_flop_s(const pace_cost *cost, const pace_device *device, const pace_op *op);
+/** What any operation takes at least, s; 0 = not known. No price is below it. */
+double pace_cost_least_s(const pace_cost *cost, const pace_device *device, const pace_op *op);
 
 /** What an operation takes of which only the bytes of its tensors are known, or (`op` NULL, or without bytes) nothing:
  * the roofline of the bytes and the time of a small kernel, or what kernels usually take; with a wide spread

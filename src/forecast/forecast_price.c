@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-/* Winograd's F(4x4, 3x3) multiplies 36 times where the direct form does 144 times (Lavin and Gray 2016, section 4.1),
- * F(5x5, 5x5) 81 times where it does 625 times. */
-static const double winograd_saving_3 = 4, winograd_saving_5 = 625.0 / 81;
-
 static double doubt(const pace_pricing *p, pace_doubt which) {
     return pace_cost_doubts(p->forecast->cost)->figure[which];
 }
@@ -138,7 +134,7 @@ static pace_estimate by_ratio(const pace_pricing *p, uint32_t launch, double mea
     pace_estimate moved = {measured * there.median / here.median, sqrt(variance),
                            here.rung > there.rung ? here.rung : there.rung, 0};
     moved = calibrated(p, op, moved);
-    double bound = pace_price_bound_ns(device, op);
+    double bound = 1e9 * pace_cost_least_s(p->forecast->cost, device, op);
     if (moved.median < bound && !pace_price_was_beyond(p, launch)) moved.median = bound;
     return moved;
 }
@@ -257,9 +253,6 @@ static pace_status price_anew(pace_estimate *out_ns, const pace_pricing *p, uint
     if (is_guessed(p, launch)) *out_ns = pace_cost_guess_op(p->forecast->cost, device, op);
     else PACE_TRY(pace_price_cached(out_ns, p->forecast->prices, p->forecast->cost, device, op, PACE_SUSTAINED));
     pace_estimate_scale(out_ns, 1e9);
-    if (!has_amounts(op)) return PACE_OK;
-    double bound = pace_price_bound_ns(device, op);
-    if (out_ns->median < bound) out_ns->median = bound;
     return PACE_OK;
 }
 
@@ -326,38 +319,13 @@ static pace_status price_launch(pace_estimate *out_ns, const pace_pricing *p, ui
 
 /* --- what no kernel can be faster than ---------------------------------------------------------------------------- */
 
-static double most_flop_per_s(const pace_device *device, const pace_op *op) {
-    double rate = pace_device_rate(device, op->precision), wide = pace_device_peak(device, op->element_bytes);
-    return rate > wide ? rate : wide;
-}
-
-static double winograd_saving(const pace_op *op) {
-    enum { R = 5, S, STRIDE_H, STRIDE_W };
-    const double *s = op->size;
-    if (op->family != PACE_OP_CONVOLUTION || s[R] != s[S] || s[STRIDE_H] != 1 || s[STRIDE_W] != 1) return 1;
-    return s[R] == 3 ? winograd_saving_3 : s[R] == 5 ? winograd_saving_5 : 1;
-}
-
-double pace_price_bound_ns(const pace_device *device, const pace_op *op) {
-    double bytes = op->read_bytes + op->write_bytes, rate = device->memory_bytes_per_s, compute = 0;
-    bool hits = op->family == PACE_OP_EMBEDDING || bytes <= device->l2_bytes; /* rows are looked up more than once */
-    if (op->family == PACE_OP_TRANSFER) return 0;
-    if (hits) rate = device->l2_bytes_per_s;
-    if (pace_op_is_matrix(op->family)) {
-        double peak = most_flop_per_s(device, op);
-        compute = peak > 0 ? op->flop / peak / winograd_saving(op) : 0;
-    }
-    double memory = rate > 0 ? bytes / rate : 0;
-    return 1e9 * (compute > memory ? compute : memory);
-}
-
 bool pace_price_was_beyond(const pace_pricing *p, uint32_t launch) {
     double bound = 0, measured = measured_ns(p, launch);
     if (measured < 0 || !p->forecast->device) return false;
     for (uint32_t part = p->variant->launches[launch].part; part != PACE_NO_LAUNCH;
          part = p->variant->next_part[part]) {
         const pace_op *op = pace_variant_part_op(p->variant, part);
-        if (has_amounts(op)) bound += pace_price_bound_ns(p->forecast->device, op);
+        if (has_amounts(op)) bound += 1e9 * pace_cost_least_s(p->forecast->cost, p->forecast->device, op);
     }
     return measured < bound;
 }

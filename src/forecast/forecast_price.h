@@ -45,10 +45,6 @@ pace_status pace_price_launches(double *launch_ns, pace_forecast_family *familie
 /** Adds the times of launches to those of their families. */
 pace_status pace_price_pair_times(pace_pair_times times[PACE_OP_FAMILIES], const pace_pricing *pricing) PACE_MUST_CHECK;
 
-/** The least an operation takes on a device at its peaks, ns: arithmetic at the rate of its precision, bytes at the
- * rate of the memory, or of the L2 cache (where known) when they fit into it. 0 = nothing is known. */
-double pace_price_bound_ns(const pace_device *device, const pace_op *op);
-
-/** Whether the parts of a launch were measured to be faster than that already: their operation is not what it seems
- * (Winograd's convolutions, cached tensors), and nothing follows for another device. */
+/** Whether the parts of a launch were measured to be faster than anything is already (pace_cost_least_s()): their
+ * operation is not what it seems, and nothing follows for another device. */
 bool pace_price_was_beyond(const pace_pricing *pricing, uint32_t launch);

@@ -61,7 +61,7 @@ pace_status pace_self_check_prices(size_t *beyond, const double *launch_ns, cons
     for (uint32_t i = 0; device && !scaled && i < pricing->variant->graph.launches.count; i++) {
         const pace_op *op = pace_variant_op(pricing->variant, i);
         if (!op || pricing->variant->launches[i].slower < 1) continue;
-        double bound = pace_price_bound_ns(device, op);
+        double bound = 1e9 * pace_cost_least_s(pricing->forecast->cost, device, op);
         if (!(launch_ns[i] < bound * (1 - rounding))) continue;
         if (!pace_price_was_beyond(pricing, i))
             return pace_fail(PACE_E_INTERNAL,
