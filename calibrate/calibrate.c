@@ -3,9 +3,11 @@
 
 #include "base/clock.h"
 #include "base/print.h"
+#include "ask/question.h"
 #include "base/sort.h"
 #include "entry_file.h"
 #include "host_facts.h"
+#include "model_points.h"
 #include "modules.h"
 #include "neurons.h"
 #include "sweep.h"
@@ -127,16 +129,31 @@ static pace_status open_backends(calibration *c) {
     return status;
 }
 
+static pace_status plan_model(calibration *c, const char *model, const pace_sweep_choice *choice) {
+    pace_model_points found;
+    PACE_TRY(pace_model_points_add(&found, &c->sweep, c->catalog, model, &c->options->set, choice));
+    if (found.micro_batch > 0)
+        PACE_TRY(note(c,
+                      "%s: no batch was given: its kernels are those of a micro-batch of %g ("
+                      "--set micro_batch=N says another).",
+                      model, found.micro_batch));
+    if (found.unlike > 0)
+        PACE_TRY(note(c, "%s: %zu of its %zu different kernels are of kinds that are not measured here, as %s.", model,
+                      found.unlike, found.kernels, found.example));
+    return PACE_OK;
+}
+
 static pace_status plan(calibration *c) {
     const pace_calibrate_options *o = c->options;
     double memory = o->memory_bytes > 0 ? o->memory_bytes : c->facts.free_bytes / 2;
-    pace_sweep_choice choice = {c->target, o->families, o->effort, memory};
+    pace_sweep_choice choice = {c->target, o->families, o->models.count > 0 && !o->families, o->effort, memory};
     PACE_TRY(pace_catalog_open(&c->catalog));
     PACE_TRY(pace_device_catalog_load(&c->devices, c->catalog));
     if (strcmp(c->target, "cuda") == 0 && *c->facts.name)
         c->known = pace_device_find(&c->devices, c->facts.name, c->facts.memory_bytes);
     set_name(c);
     PACE_TRY(pace_sweep_load(&c->sweep, c->catalog, &choice));
+    for (size_t i = 0; i < o->models.count; i++) PACE_TRY(plan_model(c, o->models.items[i], &choice));
     if (c->sweep.too_large && c->sweep.points.count == 0 && o->memory_bytes > 0)
         return pace_fail(PACE_E_USAGE, "memory: the tensors of each of %zu points take more than %.3g bytes",
                          c->sweep.too_large, memory);
@@ -218,7 +235,7 @@ static pace_status find_row(const pace_measured_row **out, const char **source, 
 
 static pace_status measure_with(calibration *c, const probe *p) {
     char message[PACE_BACKEND_MESSAGE] = "";
-    pace_measurement measurement;
+    pace_point_time measurement;
     family_count *count;
     double start = pace_clock_s();
     PACE_TRY(count_of(&count, c, p->point->family, p->backend->source));
@@ -498,6 +515,9 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
     if (pace_question_has(question, "device") && (!target || strcmp(target, "cuda") != 0))
         return pace_fail(PACE_E_USAGE, "device: it has no effect on %s: expected cuda, whose devices have numbers",
                          target ? target : "cpu");
+    if (pace_question_has(question, "set") && !pace_question_has(question, "model"))
+        return pace_fail(PACE_E_USAGE,
+                         "set: it has no effect on grids: expected " PACE_FIELD "model, whose step it configures");
     if (device > 1024) return pace_fail(PACE_E_USAGE, "device: expected a number from 0 to 1024, found %g", device);
     if (rows && entry && strcmp(rows, entry) == 0)
         return pace_fail(PACE_E_USAGE, "entry: expected another file than that of the rows, found '%.80s'", entry);
@@ -507,6 +527,8 @@ static pace_status read_question(pace_calibrate_options *out, const pace_questio
                                               : full ? PACE_EFFORT_FULL
                                                      : PACE_EFFORT_DEFAULT,
                                     .families = pace_question_text(question, "family"),
+                                    .models = pace_question_words(question, "model"),
+                                    .set = pace_question_words(question, "set"),
                                     .rows_path = rows,
                                     .entry_path = entry,
                                     .name = name,

@@ -1,6 +1,7 @@
 /* What a calibration is asked with. Private to calibrate/. */
 #pragma once
 
+#include "base/words.h"
 #include "paceline/paceline.h"
 
 /** How much is measured: under a minute, minutes, hours. */
@@ -13,6 +14,8 @@ typedef struct {
     int device;              /**< which CUDA device */
     pace_effort effort;      /**< how much */
     const char *families;    /**< "gemm,embedding": these alone; NULL = all */
+    pace_words models;       /**< whose kernels are measured; without families nothing else is */
+    pace_words set;          /**< "KEY=VALUE" of their steps */
     const char *rows_path;   /**< table of rows (CSV): rows that are there are kept and skipped; NULL = no table */
     const char *entry_path;  /**< device entry (YAML), written at the end, whole or not at all; NULL = none */
     const char *name;        /**< of the device in rows and entry; NULL = made from the processor's name */

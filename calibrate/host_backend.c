@@ -178,7 +178,7 @@ static pace_probe_status describe(pace_device_facts *facts, int device, char *me
     host_state s = {.loop = nothing, .items = 1, .threads = thread_limit};
     pace_measure_limits limits = {
         .timer_s = pace_timer_resolution(), .batch_s = 1e-3, .point_s = 0.1, .batches = 50, .tolerance = 0.01};
-    pace_measurement empty;
+    pace_point_time empty;
     pace_host_facts(facts);
     facts->timer_s = limits.timer_s;
     pace_probe_status status = pace_measure(&empty, &limits, time_runs, &s, message);

@@ -20,7 +20,7 @@ static double log_spread(const double *seconds, unsigned count, double median) {
     return 1.4826 * median_of(deviation, count);
 }
 
-static void summarize(pace_measurement *out, const double *seconds, unsigned count, unsigned runs) {
+static void summarize(pace_point_time *out, const double *seconds, unsigned count, unsigned runs) {
     double sorted[MOST_BATCHES];
     for (unsigned i = 0; i < count; i++) sorted[i] = seconds[i];
     out->median_s = median_of(sorted, count);
@@ -31,7 +31,7 @@ static void summarize(pace_measurement *out, const double *seconds, unsigned cou
 }
 
 /* The standard error of a median is 1.2533 standard deviations over the root of the count. */
-static bool settled(const pace_measurement *m, double tolerance) {
+static bool settled(const pace_point_time *m, double tolerance) {
     return 1.2533 * m->spread <= tolerance * sqrt(m->batches);
 }
 
@@ -49,13 +49,13 @@ static pace_probe_status find_runs(unsigned *out, const pace_measure_limits *lim
     return status;
 }
 
-pace_probe_status pace_measure(pace_measurement *out, const pace_measure_limits *limits, pace_time_runs_fn time_runs,
+pace_probe_status pace_measure(pace_point_time *out, const pace_measure_limits *limits, pace_time_runs_fn time_runs,
                                void *state, char *message) {
     double seconds[MOST_BATCHES], batch_s, spent = 0;
     unsigned runs = 1, count = 0, most = limits->batches < MOST_BATCHES ? limits->batches : MOST_BATCHES;
     pace_probe_status status = find_runs(&runs, limits, time_runs, state, message);
     if (status != PACE_PROBE_OK) return status;
-    pace_measurement now = {0};
+    pace_point_time now = {0};
     while (count < LEAST_BATCHES || (count < most && spent < limits->point_s && !settled(&now, limits->tolerance))) {
         status = time_runs(&batch_s, state, runs, message);
         if (status != PACE_PROBE_OK) return status;

@@ -18,11 +18,11 @@ typedef struct {
     double median_s, best_s; /* of one run */
     double spread;           /* standard deviation of ln(time) over batches, from the median absolute deviation */
     unsigned batches, runs;  /* runs in each batch */
-} pace_measurement;
+} pace_point_time;
 
 typedef pace_probe_status (*pace_time_runs_fn)(double *seconds, void *state, unsigned runs, char *message);
 
-pace_probe_status pace_measure(pace_measurement *out, const pace_measure_limits *limits, pace_time_runs_fn time_runs,
+pace_probe_status pace_measure(pace_point_time *out, const pace_measure_limits *limits, pace_time_runs_fn time_runs,
                                void *state, char *message);
 
 /** The smallest step the monotonic clock was seen to make, in seconds. */

@@ -96,7 +96,7 @@ static bool is_stopped(neurons *n, const char *family) {
 static pace_status measure(double *out, neurons *n, size_t family, pace_time_runs_fn time_runs, void *probe,
                            bool fastest) {
     char message[PACE_BACKEND_MESSAGE] = "";
-    pace_measurement measured;
+    pace_point_time measured;
     double start = pace_clock_s();
     if (pace_measure(&measured, &n->limits, time_runs, probe, message) != PACE_PROBE_OK) return fail_probe(message);
     pace_calibrated_family *f = &n->families[family];
@@ -260,7 +260,11 @@ static void plan_families(neurons *n) {
 }
 
 static pace_status check_options(const pace_calibrate_options *o) {
-    const char *idle = o->families ? "family" : o->rows_path ? "output" : o->memory_bytes > 0 ? "memory" : NULL;
+    const char *idle = o->families           ? "family"
+                       : o->models.count     ? "model"
+                       : o->rows_path        ? "output"
+                       : o->memory_bytes > 0 ? "memory"
+                                             : NULL;
     if (idle) return pace_fail(PACE_E_USAGE, "%s: has no effect on neurons: expected " PACE_FIELD "entry", idle);
     return PACE_OK;
 }

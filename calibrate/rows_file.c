@@ -229,7 +229,7 @@ void pace_rows_file_close(pace_rows_file *rows) {
 /* --- adding ----------------------------------------------------------------------------------------------------- */
 
 static size_t make_line(char *line, size_t size, const pace_point *point, const pace_row_origin *origin,
-                        const pace_measurement *m) {
+                        const pace_point_time *m) {
     size_t used = (size_t)snprintf(line, size, "%.96s,%.64s,%s,%s,%s", origin->device, origin->source,
                                    pace_point_op_names[point->op], pace_point_dtype_names[point->dtype],
                                    pace_point_pass_names[point->pass]);
@@ -241,7 +241,7 @@ static size_t make_line(char *line, size_t size, const pace_point *point, const 
 }
 
 pace_status pace_rows_file_add(pace_rows_file *rows, const pace_point *point, const pace_row_origin *origin,
-                               const pace_measurement *measurement) {
+                               const pace_point_time *measurement) {
     char line[LONGEST_ROW];
     pace_measured_row row = {.point = *point,
                              .median_s = measurement->median_s,

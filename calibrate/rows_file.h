@@ -42,7 +42,7 @@ const pace_measured_row *pace_rows_file_find(const pace_rows_file *rows, const p
                                              int threads);
 
 pace_status pace_rows_file_add(pace_rows_file *rows, const pace_point *point, const pace_row_origin *origin,
-                               const pace_measurement *measurement) PACE_MUST_CHECK;
+                               const pace_point_time *measurement) PACE_MUST_CHECK;
 
 /** Makes a text fit for a cell: commas, quotes, backslashes, controls become spaces or semicolons. */
 void pace_rows_clean(char *text);

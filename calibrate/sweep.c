@@ -280,7 +280,7 @@ static pace_status expand_sweep(expander *e) {
     if (!target || !e->family) return fail_at(e, NULL, "a sweep needs \"family\" and \"on\"");
     PACE_TRY(read_word(&level, e, pace_yaml_get(e->node, "level"), level_names, 3, "level"));
     if (strcmp(target, e->choice->target) != 0 || level > (int)e->choice->effort) return PACE_OK;
-    if (!is_listed(e->choice->families, e->family)) return PACE_OK;
+    if (e->choice->without || !is_listed(e->choice->families, e->family)) return PACE_OK;
     PACE_TRY(read_sizes(e));
     PACE_TRY(read_keeps(e));
     return expand_words(e);

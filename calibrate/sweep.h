@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     const char *target;   /* "cpu" or "cuda" */
     const char *families; /* "gemm,embedding"; NULL = all */
+    bool without;         /* no grid at all: points come from elsewhere */
     pace_effort effort;
     double memory_bytes; /* tensors of a point at most; 0 = no limit */
 } pace_sweep_choice;

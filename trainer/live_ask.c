@@ -62,32 +62,64 @@ static void list_families(char *out, size_t size, const pace_live *l, size_t rou
         }
 }
 
+/* Families of kernels, or those of one step. */
 typedef struct {
     const char *list;
+    const pace_live_step *step;
     bool entry;
 } calibration;
+
+static pace_status word_kernels(pace_question *q, const pace_live_step *step) {
+    char text[64];
+    pace_snprintf(text, sizeof text, "micro_batch=%zu", step->batch);
+    PACE_TRY(pace_question_set(q, "model", step->model));
+    PACE_TRY(pace_question_set(q, "set", text));
+    PACE_TRY(pace_question_set(q, "set", "optimizer=momentum"));
+    return pace_question_set(q, "set", "update=fused");
+}
 
 static pace_status word_calibration(pace_question *q, const pace_live *l, const void *context) {
     const calibration *c = context;
     if (l->quick) PACE_TRY(pace_question_set_flag(q, "quick", true));
     PACE_TRY(set_whole(q, "threads", l->threads));
-    PACE_TRY(pace_question_set(q, "family", c->list));
+    if (c->list) PACE_TRY(pace_question_set(q, "family", c->list));
+    if (c->step) PACE_TRY(word_kernels(q, c->step));
     if (c->entry) PACE_TRY(pace_question_set(q, "entry", l->entry));
     return pace_question_set(q, "output", l->rows);
+}
+
+static pace_status calibrate_part(pace_live *l, const calibration *part) {
+    return inquire(l, &(inquiry){"calibrate", word_calibration, part, pace_calibrate, NULL, NULL});
+}
+
+static bool is_first_of_kernels(const pace_live *l, size_t number) {
+    const pace_live_step *of = &l->all.items[number].step;
+    for (size_t i = 0; i < number; i++) {
+        const pace_live_step *other = &l->all.items[i].step;
+        if (other->batch == of->batch && strcmp(other->model, of->model) == 0) return false;
+    }
+    return true;
+}
+
+/* The kernels of the networks' own sizes, which no grid holds: every runs-th network and batch a round. */
+static pace_status calibrate_networks(pace_live *l, size_t round) {
+    size_t networks = 0;
+    for (size_t i = 0; !l->quick && i < l->all.count; i++) {
+        if (!is_first_of_kernels(l, i) || networks++ % l->runs != round) continue;
+        PACE_TRY(calibrate_part(l, &(calibration){.step = &l->all.items[i].step}));
+    }
+    return PACE_OK;
 }
 
 pace_status pace_live_calibrate(pace_live *l, size_t round) {
     char list[256];
     bool last = round + 1 == l->runs;
     list_families(list, sizeof list, l, round);
-    if (*list) {
-        calibration part = {.list = list};
-        PACE_TRY(inquire(l, &(inquiry){"calibrate", word_calibration, &part, pace_calibrate, NULL, NULL}));
-    }
+    if (*list) PACE_TRY(calibrate_part(l, &(calibration){.list = list}));
+    PACE_TRY(calibrate_networks(l, round));
     if (!last) return PACE_OK;
-    calibration whole = {.list = "gemm,memory", .entry = true}; /* all rows are there: only the entry is written */
-    l->on = l->entry;
-    return inquire(l, &(inquiry){"calibrate", word_calibration, &whole, pace_calibrate, NULL, NULL});
+    l->on = l->entry; /* all rows are there: only the entry is written */
+    return calibrate_part(l, &(calibration){.list = "gemm,memory", .entry = true});
 }
 
 static pace_status word_fit(pace_question *q, const pace_live *l, const void *context) {

@@ -37,6 +37,23 @@ def test_list():
     assert {"gemm", "embedding", "convolution"} <= {row["family"] for row in full["families"]}
 
 
+def test_kernels_of_a_model(folder):
+    """LeNet has two convolutions (of the first no gradient of data), two poolings, two linear layers."""
+    words = ["calibrate", "--list", "--model", "lenet", "--set", "micro_batch=4", "--format", "json"]
+    listed = {row["family"]: row["points"] for row in json.loads(run(*words).stdout)["families"]}
+    assert (listed["convolution"], listed["pooling"], listed["packed_linear"], listed["gemm"]) == (5, 4, 6, 6), listed
+    with_grid = json.loads(run(*words, "--family", "reduction", "--quick").stdout)
+    assert with_grid["points"] == sum(listed.values()) + 3  # of the grid, none of which is LeNet's
+    assert "micro-batch of 1" in run("calibrate", "--list", "--model", "lenet").stdout
+    assert "--model" in run("calibrate", "--list", "--set", "micro_batch=4", expect=2).stderr
+    assert "lenett" in run("calibrate", "--list", "--model", "lenett", expect=4).stderr
+    table = folder / "kernels.csv"
+    small = ["--model", "mlp", "--set", "features=32", "--set", "micro_batch=2"]
+    run("calibrate", "--quick", "--threads", "1", *small, "-o", table)
+    linear = {(row["pass"], row["m"], row["n"], row["k"]) for row in rows_of(table) if row["op"] == "packed_linear"}
+    assert {("forward", "2", "800", "32"), ("backward_data", "2", "10", "800")} <= linear, linear
+
+
 def test_rows_and_resume(folder):
     table = folder / "rows.csv"
     words = ["calibrate", "--quick", "--family", "reduction", "--threads", "1", "-o", table, "--format", "json"]
@@ -190,8 +207,8 @@ def test_without_modules(folder):
 
 def main():
     test_list()
-    tests = (test_rows_and_resume, test_rows_are_questions, test_every_operation_is_a_question, test_entry_takes_its_place,
-             test_interrupted)
+    tests = (test_kernels_of_a_model, test_rows_and_resume, test_rows_are_questions, test_every_operation_is_a_question,
+             test_entry_takes_its_place, test_interrupted)
     for test in (*tests, test_refused, test_said_before, test_without_modules):
         with tempfile.TemporaryDirectory() as folder:
             test(Path(folder))

@@ -42,7 +42,7 @@ static const pace_measure_limits limits = {
 
 TEST(test_settles) {
     fake f = {.run_s = 3e-6, .first_s = 5};
-    pace_measurement m;
+    pace_point_time m;
     char message[PACE_BACKEND_MESSAGE];
     assert_int_equal(pace_measure(&m, &limits, fake_runs, &f, message), PACE_PROBE_OK);
     assert_true(fabs(m.median_s / 3e-6 - 1) < 1e-9 && fabs(m.best_s / 3e-6 - 1) < 1e-9);
@@ -54,7 +54,7 @@ TEST(test_settles) {
 /* A quarter of the batches is ten times as slow: the median does not move. */
 TEST(test_disturbed) {
     fake f = {.run_s = 2e-3, .every = 4};
-    pace_measurement m;
+    pace_point_time m;
     char message[PACE_BACKEND_MESSAGE];
     assert_int_equal(pace_measure(&m, &limits, fake_runs, &f, message), PACE_PROBE_OK);
     assert_true(fabs(m.median_s / 2e-3 - 1) < 1e-9);
@@ -63,7 +63,7 @@ TEST(test_disturbed) {
 /* A run longer than the whole budget is still measured three times. */
 TEST(test_slow) {
     fake f = {.run_s = 7};
-    pace_measurement m;
+    pace_point_time m;
     char message[PACE_BACKEND_MESSAGE];
     assert_int_equal(pace_measure(&m, &limits, fake_runs, &f, message), PACE_PROBE_OK);
     assert_int_equal(m.batches, 3);
@@ -110,7 +110,7 @@ static void add_rows(int from, int to) {
     assert_int_equal(pace_rows_file_open(&rows, path, "dev"), PACE_OK);
     for (int i = from; i < to; i++) {
         pace_point point = product(i);
-        pace_measurement m = {1e-6 * i, 0.9e-6 * i, 0.01, 5, 100};
+        pace_point_time m = {1e-6 * i, 0.9e-6 * i, 0.01, 5, 100};
         assert_int_equal(pace_rows_file_add(&rows, &point, &origin, &m), PACE_OK);
     }
     pace_rows_file_close(&rows);
@@ -206,7 +206,7 @@ static pace_status add_stream(pace_rows_file *rows, double elements, double seco
     pace_point point = {.op = PACE_MEASURE_COPY, .dtype = PACE_POINT_FP32};
     for (int i = 0; i < PACE_POINT_SIZES; i++) point.size[i] = -1;
     point.size[PACE_SIZE_ELEMENTS] = elements;
-    pace_measurement m = {seconds, 0.8 * seconds, 0.02, 5, 1};
+    pace_point_time m = {seconds, 0.8 * seconds, 0.02, 5, 1};
     return pace_rows_file_add(rows, &point, &origin, &m);
 }
 
@@ -223,7 +223,7 @@ TEST_WITH(test_entry, make_path, remove_path) {
     pace_measured_device_make(&made, &rows, &facts, "dev", NULL);
     assert_int_equal(pace_entry_file_write(entry, &made, "test"), PACE_E_MISSING);
     pace_point point = product(1000);
-    pace_measurement m = {1e-3, 0.5e-3, 0.02, 5, 1};
+    pace_point_time m = {1e-3, 0.5e-3, 0.02, 5, 1};
     assert_int_equal(pace_rows_file_add(&rows, &point, &origin, &m), PACE_OK);
     assert_int_equal(add_stream(&rows, 32e6, 0.016), PACE_OK); /* 256 MB: memory, 16 GB/s */
     assert_int_equal(add_stream(&rows, 1e6, 0.0001), PACE_OK); /* 8 MB: cache, 80 GB/s */

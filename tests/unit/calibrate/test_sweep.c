@@ -9,7 +9,7 @@
 
 static pace_sweep expand(const char *target, const char *families, pace_effort effort, double memory_bytes) {
     pace_sweep sweep;
-    pace_sweep_choice choice = {target, families, effort, memory_bytes};
+    pace_sweep_choice choice = {target, families, false, effort, memory_bytes};
     if (pace_sweep_load(&sweep, test_catalog(), &choice) != PACE_OK) fail_msg("%s", pace_message());
     return sweep;
 }
@@ -81,7 +81,7 @@ TEST(test_families) {
                     strcmp(sweep.points.items[i].family, "transpose") == 0);
     assert_true(count(&sweep, PACE_SIZE_K, 1, 1e9) > 0);
     pace_sweep_free(&sweep);
-    pace_sweep_choice choice = {"cpu", "gemm,gem", PACE_EFFORT_QUICK, 0};
+    pace_sweep_choice choice = {"cpu", "gemm,gem", false, PACE_EFFORT_QUICK, 0};
     assert_int_equal(pace_sweep_load(&sweep, test_catalog(), &choice), PACE_E_USAGE);
     assert_non_null(strstr(pace_message(), "\"gem\""));
     assert_non_null(strstr(pace_message(), "embedding"));
@@ -111,7 +111,7 @@ static pace_status expand_text(pace_sweep *out, const char *sweeps) {
     yaml = NULL;
     snprintf(text, sizeof text, BUDGETS "sweeps:\n%s", sweeps);
     assert_int_equal(pace_yaml_parse(&yaml, "test", text, strlen(text)), PACE_OK);
-    pace_sweep_choice choice = {"cpu", NULL, PACE_EFFORT_QUICK, 0};
+    pace_sweep_choice choice = {"cpu", NULL, false, PACE_EFFORT_QUICK, 0};
     return pace_sweep_of_yaml(out, yaml, &choice);
 }
 
