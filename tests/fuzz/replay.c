@@ -1,6 +1,8 @@
 /*
- * Runs a fuzz target once on every file given, and on every file in the directories given; on empty input first.
- * A crash or a sanitizer's report is the failure. A directory that does not exist holds no files.
+ * Runs the fuzz target that is named first on empty input, then once on every file given, and on every file in the
+ * directories given. A crash or a sanitizer's report is the failure. A directory that does not exist holds no files.
+ * PACE_PARTS lists the targets as PART(name), and main_of_NAME is what each calls LLVMFuzzerTestOneInput
+ * (tests/CMakeLists.txt).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -10,8 +12,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-int LLVMFuzzerInitialize(int *argc, char ***argv) __attribute__((weak));
+typedef int fuzz_target(const uint8_t *data, size_t size);
+
+#define PART(name) fuzz_target main_of_##name;
+PACE_PARTS
+#undef PART
+
+static fuzz_target *target;
+
+static fuzz_target *target_of(const char *name) {
+#define PART(known) \
+    if (strcmp(name, #known) == 0) return main_of_##known;
+    PACE_PARTS
+#undef PART
+    return NULL;
+}
 
 static int compare_names(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
@@ -31,7 +46,7 @@ static int run_file(const char *path, size_t size) {
         return fail(path);
     }
     fprintf(stderr, "replay: %s (%zu bytes)\n", path, size);
-    LLVMFuzzerTestOneInput(data, size);
+    target(data, size);
     free(data);
     return 0;
 }
@@ -78,12 +93,16 @@ static int run_path(const char *path, unsigned *count) {
 int main(int argc, char **argv) {
     unsigned count = 0;
     int bad = 0;
-    if (LLVMFuzzerInitialize) LLVMFuzzerInitialize(&argc, &argv);
-    uint8_t *nothing = malloc(1);
+    target = argc > 1 ? target_of(argv[1]) : NULL;
+    if (!target) {
+        fprintf(stderr, "replay: expected the name of a target\n");
+        return 2;
+    }
+    uint8_t *nothing = calloc(1, 1);
     if (!nothing) return 1;
-    LLVMFuzzerTestOneInput(nothing, 0);
+    target(nothing, 0);
     free(nothing);
-    for (int i = 1; i < argc; i++) bad |= run_path(argv[i], &count);
+    for (int i = 2; i < argc; i++) bad |= run_path(argv[i], &count);
     fprintf(stderr, "replay: %u inputs and the empty one\n", count);
     return bad;
 }

@@ -1,6 +1,7 @@
 """Every column that tables may have, in a row of each kind: a cell changes the answer, or the status says that it does not. The
 columns are those of the catalogue, so that a new one is tried without being named here."""
 import csv
+import functools
 import io
 import os
 import sys
@@ -39,8 +40,13 @@ NAMES = {("step", "model"), ("job", "job")}
 MEASURED = ("measured", "rate", "bus_rate", "steps_per_s", "step_s", "step_ms", "step_us", "times", "s_per_step", "ms_per_step", "min_per_step")
 
 
+@functools.cache
 def names_of(kind):
     """Each column's key and the first name that it goes by."""
+    return list(listed(kind))
+
+
+def listed(kind):
     with open(os.path.join(SOURCE, "catalog", "job_columns.yaml" if kind == "job" else "columns.yaml")) as file:
         section = yaml.safe_load(file)
     section = section["names"] if kind == "job" else section[kind]
@@ -71,27 +77,31 @@ def answers(kind, *rows):
     return [tuple(value for name, value in row.items() if name not in asked) for row in csv.DictReader(io.StringIO(out))]
 
 
-def has_effect(kind, base, name, value):
-    """Whether the cell changes a figure or the status, or is refused."""
-    found = answers(kind, {**base, name: base.get(name, "")}, {**base, name: value})
-    return not isinstance(found, list) or found[0] != found[1]
+def effects(kind, base, name, values):
+    """Whether each value of the cell changes a figure or the status, or is refused; asked together unless that is refused."""
+    found = answers(kind, {**base, name: base.get(name, "")}, *({**base, name: value} for value in values))
+    if isinstance(found, list):
+        return [found[0] != other for other in found[1:]]
+    return [True] if len(values) == 1 else [effects(kind, base, name, [value])[0] for value in values]
 
 
 def main():
     tried = 0
     for kind, base in (("step", STEP), ("step", SHAPED), ("step", IMAGES), ("exchange", EXCHANGE), ("scaling", SCALING), ("kernel", GEMM), ("kernel", ATTENTION), ("job", JOB)):
-        plain = answers(kind, base)
+        plain, about = answers(kind, base), base.get("model", base.get("op", ""))
         expect(isinstance(plain, list), kind, "is answered", base, plain)
+        own = set(base)
         for key, name in names_of(kind):
             if key in LABELS[kind] or is_measured(kind, key):
                 continue
+            own.discard(name)
             values = [value for value in VALUES.get(key, ["3"]) if value != base.get(name)]
-            said = [has_effect(kind, base, name, value) for value in values]
-            expect(any(said) or not said or (kind, name) in STILL, kind, base.get("model", base.get("op", "")), f"{name}={values}", "no effect and no word")
-            expect((kind, name) in NAMES or has_effect(kind, base, name, NONSENSE), kind, base.get("model", base.get("op", "")), f"{name}={NONSENSE}", "nonsense without a word")
+            *said, nonsense = effects(kind, base, name, [*values, NONSENSE])
+            expect(any(said) or not said or (kind, name) in STILL, kind, about, f"{name}={values}", "no effect and no word")
+            expect((kind, name) in NAMES or nonsense, kind, about, f"{name}={NONSENSE}", "nonsense without a word")
             tried += len(values) + 1
-        for name in base:
-            expect((kind, name) in NAMES or has_effect(kind, base, name, NONSENSE), kind, f"{name}={NONSENSE} in the question's own column", "nonsense without a word")
+        for name in sorted(own):
+            expect((kind, name) in NAMES or effects(kind, base, name, [NONSENSE])[0], kind, f"{name}={NONSENSE} in the question's own column", "nonsense without a word")
     print(f"{tried} cells")
     return finish()
 
