@@ -301,8 +301,7 @@ static void note_repeated(pace_read_notes *notes, const pace_step_list *steps, c
     if (!repeated) return;
     note_code(notes, PACE_WARN_EVENTS_LEFT_OUT);
     pace_list(notes->warning, sizeof notes->warning, "; ",
-              "%s: %" PRIu64 " records of device work stand there twice (same stream, times, name and launch): each "
-              "counts once",
+              "%s: %" PRIu64 " records stand there twice (same thread or stream, times, name and id): each counts once",
               path, repeated);
 }
 
