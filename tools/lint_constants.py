@@ -50,6 +50,7 @@ DEFINITIONS = {
     "rates.c": {"no_load": "rounding"},
     "size_reversals.c": {"visible": "times are printed with four digits"},
     "usage.c": {"irregular": "threshold of a test", "clock_change_s": "an hour: a definition"},
+    "usage_overlaps.c": {"least_s": "a minute: a definition"},
     "usage_row.c": {"other_unit": "tells units apart: a definition"},
     "usage_samples.c": {"FEWEST_MS": "tells the units of a format apart"},
     "fleet_moves.c": {"MOST_BOUNDED": "ln 2: a definition", "MARGIN": "rounding"},

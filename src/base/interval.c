@@ -23,6 +23,10 @@ static size_t first_after(const pace_intervals *set, int64_t at) {
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
+bool pace_intervals_hold(const pace_intervals *set, int64_t at_ns) {
+    return !set || pace_intervals_within(set, at_ns, at_ns + 1) > 0;
+}
+
 int64_t pace_intervals_within(const pace_intervals *set, int64_t start_ns, int64_t end_ns) {
     int64_t total = 0;
     for (size_t i = first_after(set, start_ns); i < set->count && set->items[i].start_ns < end_ns; i++)

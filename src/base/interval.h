@@ -14,6 +14,9 @@ typedef PACE_VEC(pace_interval) pace_intervals;
 /** Adds [start, end) to the union; starts must come in ascending order. Empty intervals change nothing. */
 pace_status pace_intervals_add(pace_intervals *set, int64_t start_ns, int64_t end_ns) PACE_MUST_CHECK;
 
+/** Whether an instant is in the union; NULL = it is all time. */
+bool pace_intervals_hold(const pace_intervals *set, int64_t at_ns);
+
 /** Length of the part inside [start, end). */
 int64_t pace_intervals_within(const pace_intervals *set, int64_t start_ns, int64_t end_ns);
 

@@ -27,6 +27,7 @@ static void terms_of(terms *out, const pace_approach *a, const pace_machine *m, 
     out->server_s_per_byte = pace_most(over(1, link), encode) + (a->on_device > 0 ? 1 / setup->copy_rate : 0);
     out->worker_s_per_byte = pace_most(over(each, link), encode);
     out->stage_s_per_byte = a->copies * (a->local_first > 0 ? near : 1) / setup->copy_rate;
+    if (a->local_first > 0 && a->copies <= 0) out->stage_s_per_byte = over(near - 1, pace_machine_inside_rate(m));
     out->stream_rate = a->streams > 0 ? m->stream_bytes_per_s : 0;
 }
 

@@ -107,6 +107,8 @@ typedef struct {
     uint64_t on_claims;            /* those that hold no GPU that their row says, but claims on devices */
     uint64_t repeated, impossible; /* rows that were there before; that end before they start */
     uint64_t earlier;              /* runs that a row shows while they ran, and another one later */
+    uint64_t overlapping;          /* runs that begin before another one of their job ends */
+    double overlap_gpu_hours;      /* while both ran, of the smaller */
     uint64_t overlong;             /* runs that took longer than from their start to their end */
     double longest_s;              /* run */
     uint64_t backwards;            /* jobs that start before they were submitted */
@@ -136,6 +138,9 @@ pace_status pace_usage_join(pace_usage *usage) PACE_MUST_CHECK;
 
 /** Of runs that several rows show, the latest row counts. */
 pace_status pace_usage_drop_earlier(pace_usage *usage) PACE_MUST_CHECK;
+
+/** Counts runs of one job and part that overlap in time. */
+pace_status pace_usage_find_overlaps(pace_usage *usage) PACE_MUST_CHECK;
 
 /** Counts of the time between two values what no others cover. */
 pace_status pace_usage_cover(pace_usage *usage, pace_usage_gauge *gauge,

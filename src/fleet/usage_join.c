@@ -322,6 +322,7 @@ pace_status pace_usage_join(pace_usage *usage) {
         if (fact && run->gpu_hours > 0) fact->gpu_hours += run->gpu_hours;
     }
     for (size_t i = 0; !usage->counted && i < usage->runs.count; i++) settle_judged(usage, &usage->runs.items[i]);
+    if (!usage->counted) PACE_TRY(pace_usage_find_overlaps(usage));
     return find_waits(usage);
 }
 

@@ -25,7 +25,8 @@ void pace_analysis_free(pace_analysis *analysis) {
     for (size_t i = 0; i < analysis->ranks.count; i++)
         if (analysis->ranks.items[i]->trace) free_rank(analysis->ranks.items[i]);
     for (size_t i = 0; i < analysis->traces.count; i++) free_rank(analysis->traces.items[i]);
-    PACE_VEC_FREE(&analysis->ranks, &analysis->traces);
+    for (size_t i = 0; i < analysis->others.count; i++) free_rank(analysis->others.items[i]);
+    PACE_VEC_FREE(&analysis->ranks, &analysis->traces, &analysis->others);
     pace_warnings_free(&analysis->warnings);
     pace_collectives_free(&analysis->collectives);
     pace_messages_free(&analysis->messages);
@@ -326,6 +327,18 @@ static pace_status choose_cycles(pace_analysis *analysis) {
         chosen->of, chosen->number + 1, chosen->trace->path);
 }
 
+static pace_status set_others_aside(pace_analysis *analysis) {
+    size_t kept = 0, count = analysis->traces.count;
+    PACE_TRY(pace_grow(&analysis->others.items, &analysis->others.capacity, count, sizeof *analysis->others.items));
+    for (size_t i = 0; i < count; i++) {
+        pace_rank *trace = analysis->traces.items[i];
+        if (trace->left_out) analysis->others.items[analysis->others.count++] = trace;
+        else analysis->traces.items[kept++] = trace;
+    }
+    analysis->traces.count = kept;
+    return PACE_OK;
+}
+
 /* What is analysed: each device that worked, in the chosen steps. */
 static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_options *options) {
     if (options->device && options->device_field && !any_device_works(analysis))
@@ -348,8 +361,8 @@ static pace_status make_ranks(pace_analysis *analysis, const pace_analyze_option
         pace_rank *rank = analysis->ranks.items[i];
         if (rank->trace) PACE_TRY(choose_steps(rank, options));
     }
-    for (size_t i = 0; i < analysis->traces.count; i++)
-        if (!analysis->traces.items[i]->left_out) PACE_TRY(choose_steps(analysis->traces.items[i], options));
+    PACE_TRY(set_others_aside(analysis));
+    for (size_t i = 0; i < analysis->traces.count; i++) PACE_TRY(choose_steps(analysis->traces.items[i], options));
     return PACE_OK;
 }
 
@@ -402,10 +415,11 @@ static pace_status warn_of_steps(pace_analysis *analysis) {
 
 /* A job's other ranks hide what is waiting and what is exchange. */
 static pace_status warn_of_ranks(pace_analysis *analysis) {
-    size_t count = analysis->traces.count;
+    size_t count = analysis->traces.count + analysis->others.count;
     int64_t most = 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < analysis->traces.count; i++)
         if (analysis->traces.items[i]->step.world_size > most) most = analysis->traces.items[i]->step.world_size;
+    PACE_ITEMS (const pace_cycle, cycle, &analysis->cycles) count -= !cycle->chosen;
     analysis->ranks_missing = most > (int64_t)count;
     if (!analysis->ranks_missing) return PACE_OK;
     return pace_warn(&analysis->warnings, PACE_WARN_RANKS_MISSING, NULL,
@@ -526,8 +540,7 @@ const pace_rank *pace_analysis_slowest(const pace_analysis *analysis) {
     const pace_rank *slowest = NULL, *device = NULL;
     for (size_t i = 0; i < analysis->traces.count; i++) {
         const pace_rank *trace = analysis->traces.items[i];
-        if (!trace->left_out && (!slowest || trace->work.window.span_ns > slowest->work.window.span_ns))
-            slowest = trace;
+        if (!slowest || trace->work.window.span_ns > slowest->work.window.span_ns) slowest = trace;
     }
     for (size_t i = 0; i < analysis->ranks.count; i++) {
         const pace_rank *rank = analysis->ranks.items[i];

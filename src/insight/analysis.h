@@ -12,7 +12,8 @@ typedef struct {
     pace_device_catalog devices;
     pace_kernel_classes *classes;
     pace_stage_words *words;
-    PACE_VEC(pace_rank *) traces; /* one per file, by rank number */
+    PACE_VEC(pace_rank *) traces; /* one per file that is analysed, by rank number */
+    PACE_VEC(pace_rank *) others; /* the files that are not: cycles, and ranks that were left out */
     PACE_VEC(pace_rank *)
     ranks;              /* what is analysed: the traces; where one has several devices, each of these instead */
     pace_cycles cycles; /* of processes with several files; one of each is analysed */

@@ -121,9 +121,10 @@ static void judge_host(pace_lead *lead, const pace_rank *rank, const pace_critic
 static pace_status judge_network(pace_lead *lead, const pace_critical *critical, const pace_analysis *analysis,
                                  const pace_rank *rank) {
     pace_exchange_totals totals;
+    pace_interval path = {critical->from_ns, critical->to_ns};
     if (!analysis->devices.documents || pace_rank_is_predicted(rank)) return PACE_OK;
     PACE_TRY(pace_exchange_totals_find(&totals, rank, analysis->ranks.count, pace_asked_machine(analysis),
-                                       analysis->devices.documents, critical->from_ns, critical->to_ns));
+                                       analysis->devices.documents, &(pace_intervals){&path, 1, 1}));
     int64_t exposed_ns = totals.exposed_ns + totals.unknown_ns;
     if (exposed_ns > 0 && totals.elsewhere_ns > exposed_ns / 2) {
         lead->resource = PACE_ADVICE_BALANCE;

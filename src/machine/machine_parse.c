@@ -442,6 +442,7 @@ pace_status pace_machine_parse(pace_machine *out, pace_catalog *catalog, const c
     int count;
     if (strlen(text) >= sizeof words) return pace_fail(PACE_E_USAGE, "a machine's description is too long");
     pace_snprintf(words, sizeof words, "%s", text);
+    for (size_t end = strlen(words); end > 0 && strchr(" ,", words[end - 1]);) words[--end] = '\0';
     PACE_TRY(pace_doubts_load(&p.doubts, catalog));
     PACE_TRY(split_words(&count, &options, words, text));
     PACE_TRY(find_machine(&found, &machine, catalog, words, count));

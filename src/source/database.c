@@ -271,7 +271,9 @@ bool pace_row_is_text(pace_rows *rows, size_t column) {
 }
 
 int64_t pace_row_int(pace_rows *rows, size_t column, int64_t otherwise) {
-    return pace_row_is_null(rows, column) ? otherwise : sqlite3_column_int64(rows->statement, (int)column);
+    int type = sqlite3_column_type(rows->statement, (int)column);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_int64(rows->statement, (int)column)
+                                                          : otherwise;
 }
 
 double pace_row_real(pace_rows *rows, size_t column) {

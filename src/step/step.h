@@ -209,7 +209,7 @@ typedef struct {
     uint64_t linked_kernels;
     uint64_t shared_calls;    /* calls that have the correlation of another process's call */
     uint64_t flattened_count; /* tasks that hang on one further out, for PACE_STEP_DEPTH */
-    uint64_t repeated_count;  /* records of device work that were written twice, and dropped */
+    uint64_t repeated_count;  /* records that were written twice, and dropped */
     int64_t begins_ns;        /* when the first task starts; 0 without tasks */
     int64_t cut_ns; /* the file breaks off in the step that the host was at then; INT64_MAX = it is whole; one less =
                                  a slice of whole steps of a file that breaks off */

@@ -61,12 +61,30 @@ static void sort_lane(const pace_step *step, uint32_t *order, size_t count, uint
     if (from != order) memcpy(order, from, count * sizeof *order);
 }
 
-/* A stream runs one launch's kernel or copy once at a time: the same again is a record that was written twice. */
+/* By the id that no two tasks of a lane share: of a launch, or of an operator. Ranges have none: one within another of
+ * the same name and times says nothing more. */
+static bool shares_id(const pace_step *step, uint32_t a, uint32_t b) {
+    const uint32_t *ids = step->kind[a] == PACE_TASK_OP ? step->external : step->correlation;
+    bool device = pace_task_on_device(step->kind[a]), range = step->kind[a] == PACE_TASK_ANNOTATION;
+    bool known = device || range || step->kind[a] == PACE_TASK_OP || step->kind[a] == PACE_TASK_CALL;
+    return known && (device || !step->numbered) && (range || (ids[a] != 0 && ids[a] == ids[b]));
+}
+
+/* A record that was written twice has the same times, name and id. */
 static bool is_repeated(const pace_step *step, uint32_t before, uint32_t task) {
-    return step->correlation[task] != 0 && step->correlation[task] == step->correlation[before] &&
-           step->duration[task] != 0 && step->start_ns[task] == step->start_ns[before] &&
-           pace_task_ns(step, task) == pace_task_ns(step, before) && step->kind[task] == step->kind[before] &&
-           step->name[task] == step->name[before] && pace_task_on_device(step->kind[task]);
+    return step->name[task] == step->name[before] && step->kind[task] == step->kind[before] &&
+           shares_id(step, task, before) && step->duration[task] != 0 &&
+           pace_task_ns(step, task) == pace_task_ns(step, before);
+}
+
+/* Among those before it in its lane that begin with it; others may take as long. */
+static bool stands_there(const pace_step *step, const uint32_t *order, uint32_t first, uint32_t count, uint32_t task) {
+    enum { LOOKED_AT = 8 };
+    for (uint32_t i = count; i > first && count - i < LOOKED_AT; i--) {
+        if (step->start_ns[order[i - 1]] != step->start_ns[task]) return false;
+        if (is_repeated(step, order[i - 1], task)) return true;
+    }
+    return false;
 }
 
 /* Closes the gaps that repeated records leave; the records are dropped. */
@@ -76,8 +94,7 @@ static void drop_repeated(pace_step *step, uint32_t *order) {
         uint32_t from = lane->first, end = from + lane->count;
         lane->first = count;
         for (; from < end; from++) {
-            if (lane->device && count > lane->first && is_repeated(step, order[count - 1], order[from]))
-                step->kind_count[step->kind[order[from]]]--;
+            if (stands_there(step, order, lane->first, count, order[from])) step->kind_count[step->kind[order[from]]]--;
             else order[count++] = order[from];
         }
         lane->count = count - lane->first;
@@ -120,9 +137,12 @@ static void move_records(pace_step *step, const uint32_t *order, uint32_t *place
     if (step->records.count + step->long_tasks.count == 0) return;
     memset(place_of, 0xff, (step->count + step->repeated_count) * sizeof *place_of);
     for (uint32_t i = 0; i < step->count; i++) place_of[order[i]] = i;
-    for (size_t i = 0; i < step->records.count; i++)
-        step->records.items[i].task = place_of[step->records.items[i].task];
     size_t kept = 0;
+    PACE_ITEMS (const pace_exchange_record, record, &step->records)
+        if (place_of[record->task] != PACE_NO_TASK)
+            step->records.items[kept++] = (pace_exchange_record){place_of[record->task], record->exchange};
+    step->records.count = kept;
+    kept = 0;
     PACE_ITEMS (const pace_long_task, one, &step->long_tasks)
         if (place_of[one->task] != PACE_NO_TASK)
             step->long_tasks.items[kept++] = (pace_long_task){place_of[one->task], one->duration_ns};

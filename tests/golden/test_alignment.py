@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 import planted_traces
-from checks import PACELINE, expect, finish
+from checks import PACELINE, expect, finish, json_of
 from leads import analyze
 
 
@@ -132,6 +132,12 @@ def test_cycles(folder):
     expect([row["verdict"] for row in rows] == ["", "", "analysed"] * 2, "the median", rows)
     expect(rows[0]["step_ns"] < rows[2]["step_ns"] < rows[1]["step_ns"], "their steps", rows)
     expect([w["code"] for w in document["warnings"] if "cycle" in w["text"]] == ["cycles"], "warned once", document["warnings"])
+    expect(document["remedies_tried"]["outcome"] == "tried", "remedies", document["remedies_tried"])
+    walked = json_of("predict", *paths)
+    expect([row["rank"] for row in walked["ranks"]] == [0, 1], "predict walks one cycle of each rank", walked["ranks"])
+    alone = json_of("predict", *paths[2::3])
+    expect(walked["step"] == alone["step"], "as if it had no others", walked["step"], alone["step"])
+    expect(any(w["code"] == "ranks_missing" for w in analyze(paths[:3])["warnings"]), "two cycles are no two ranks")
 
     unnamed = []
     for cycle in range(2):

@@ -152,7 +152,7 @@ def test_lengths():
 
 
 def test_repeated():
-    """Device work that is recorded twice counts once, and the report says so; a launch's two kernels at two times are two."""
+    """What is recorded twice counts once, and the report says so; a launch's two kernels at two times are two."""
     events = small_events() + [event("kernel", "long", 0, 7, 3000, 5e6, device=0, stream=7, correlation=99)]
     device = [one for one in events if "device" in one.get("args", {})]
     again = [{**one, "ts": one["ts"] + one["dur"]} for one in device[-1:]]
@@ -162,8 +162,13 @@ def test_repeated():
     twice = json_of("analyze", "--check", path)
     said = [one["text"] for one in twice["warnings"] if one["code"] == "events_left_out"]
     expect(len(said) == 1 and f": {len(device)} records" in said[0], "warning", twice["warnings"])
-    for key in ("kernels", "matrix", "window", "step_table", "critical_path", "copies", "remedies"):
+    same = ("kernels", "matrix", "window", "step_table", "critical_path", "copies", "remedies")
+    for key in same:
         expect(once.get(key) == twice.get(key), key, once.get(key), twice.get(key))
+    put("repeated.json", {"traceEvents": [one for one in events for _ in range(2)]})
+    twice = json_of("analyze", "--check", path)
+    for key in (*same, "operators", "idle", "overheads"):
+        expect(once.get(key) == twice.get(key), "of the host, too", key, once.get(key), twice.get(key))
     put("repeated.json", {"traceEvents": events + again})
     kernels = json_of("analyze", "--check", path)["kernels"]
     expect([one["calls"] for one in kernels if one["name"] == "long"] == [2], "two kernels", kernels)
@@ -266,7 +271,7 @@ def test_several_faults():
     made.append(event("weather", "rain", 9, 9, 1000, 5))
     said = document(put("several.json", {"traceEvents": made + [dict(made[3])]}))["warnings"]
     expect(len(said) == 1 and all(words in said[0]["text"] for words in ("1 events of an unknown phase", "('weather' first)", "no usable duration",
-                                                                         "1 records of device work stand there twice")), said)
+                                                                         "1 records stand there twice")), said)
     alien = json.dumps([{"ph": "X", "name": "fusion", "pid": 1, "tid": 1, "ts": i, "dur": 1} for i in range(50)])
     code, _, err = run("analyze", put("alien.json", alien[:len(alien) // 2]))
     expect_line(code, err, 3, "of another tool")

@@ -235,6 +235,7 @@ def test_idle_figures():
                         (("resnet50", "--on", "v100 memory=2TB/s fp16=2x"), ["fp16=2x"]),
                         (("resnet50", "--set", "precision=amp", "--on", "v100 memory=2TB/s fp16=2x"), []),
                         (("--kind", "exchange", "--on", "dgx-h100 net=100GB/s"), ["net=100GB/s"]),
+                        (("--kind", "exchange", "--on", "dgx-h100*2 latency=1ms"), ["latency=1ms"]),
                         (("--kind", "exchange", "--on", "dgx-h100*2 net=10GB/s net-kind=tcp"), []),
                         ((DEMO, "--on", "a100 memory=2x memory_size=1TB"), ["memory_size=1TB"])):
         expect(idle_figures(*words) == idle, words, idle_figures(*words))

@@ -544,6 +544,19 @@ def test_philly():
     expect(answer["runs_without_time"] == 1, "an attempt without an end", answer["runs_without_time"])
 
 
+def test_overlapping_attempts():
+    """Attempts of a job follow one another: where one begins before the other ends, both count, and a warning says how much that is."""
+    def job(number, *times):
+        return {"status": "Pass", "vc": "a", "jobid": f"j{number}", "user": "u", "submitted_time": "2017-10-09 07:00:00", "attempts": [
+            {"start_time": f"2017-10-09 {start}", "end_time": f"2017-10-09 {end}", "detail": [{"ip": f"m{i}", "gpus": ["gpu0", "gpu1"][:2 - i]}]}
+            for i, (start, end) in enumerate(times)]}
+    apart = job(1, ("07:00:00", "09:00:00"), ("09:00:00", "10:00:00"))
+    expect(not usage(put("apart.json", json.dumps([apart])))["warnings"], "one after the other")
+    answer = usage(put("overlap.json", json.dumps([apart, job(2, ("07:00:00", "09:00:00"), ("08:30:00", "10:00:00"))])))
+    said = [w["text"] for w in answer["warnings"]]
+    expect(len(said) == 1 and "ends: 1; 0.5 GPU-hours count in both" in said[0], "half an hour of one GPU", said)
+
+
 def test_helios_and_acme():
     for name, kind in (("helios.csv", "queue"), ("acme_kalos.csv", "type")):
         runs = []

@@ -305,6 +305,9 @@ def main():
         for name, text, said in (("a.ipynb", '{"cells": [], "nbformat": 4}', "notebook"), ("t.csv", "a,b\n1,2\n", "is a table"),
                                  # NVIDIA, "JSON and Text Format Description": a message a line; the strings first or last
                                  ("e.json", '{"Type":48,"TraceProcessEvent":{"startNs":"1","endNs":"2"}}\n{"Type":79,"CudaEvent":{"startNs":"1"}}\n', "--type sqlite"),
+                                 ("m.onnx.gz", "\x08\x07:\x04main", "a compressed model"),
+                                 *((name, between.join(['{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}'] * 3), "without its brackets")
+                                   for name, between in (("lines.json", "\n"), ("lines.jsonl", "\r\n"), ("commas.json", ",\n"))),
                                  ("s.json", '{"data":["[Unknown]","[Unknown kernel module]"]}\n{"Type":48}\n', "--type sqlite"),
                                  ("l.json", '{"type":"String","id":"3720","value":"x"}\n{"type":"String","id":"3721","value":"y"}\n', "--type sqlite")):
             with open(os.path.join(folder, name), "w") as file:

@@ -265,6 +265,10 @@ def test_missing_tables_and_columns():
                           "DROP TABLE TARGET_INFO_SESSION_START_TIME;")]:
         doc = document(made(name + ".sqlite", statements))
         expect(doc.get("matrix") == whole["matrix"] and doc["window"] == whole["window"], name, doc.get("window"))
+    for name, change in (("backwards", "start = end, end = start"), ("words", "start = 'soon'")):
+        doc = document(made(name + ".sqlite", f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET {change} WHERE rowid = 5;"))
+        expect(any("1 events without a usable time" in w["text"] for w in doc["warnings"]), name, doc["warnings"])
+        expect(doc["window"]["kernels"] == whole["window"]["kernels"] - 1, name, doc["window"])
     doc = document(made("no-calls.sqlite", "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME;"))
     expect(doc["window"]["compute_ns"] == whole["window"]["compute_ns"], "without calls", doc["window"])
     doc = document(made("only-ranges.sqlite", "".join(f"DROP TABLE {t};" for t in SCHEMAS["2026"] if "CUPTI" in t)))

@@ -111,6 +111,16 @@ def test_files(folder):
           {"tp": (1, 2, 4), "recompute": ("none", "selective", "full"), "micro_batch": (1, 2, 4, 8, 16, 32)})
     check(toml, {"framework": "fsdp", "global_batch": 32, "sequence": 1024, "tp": 2, "dp": 4, "micro_batch": 1, "zero_stage": 3,
                  "recompute": "full"}, {"recompute": ("none", "selective", "full"), "micro_batch": (1, 2, 4, 8)})
+    _, first, _ = plan("--from", str(toml))
+    for text in (TITAN.replace("1024", "1_024"), "\ufeff" + TITAN, TITAN.replace("[training]", "parallelism = { tensor_parallel_degree = 2, data_parallel_shard_degree = -1 }\n[training]")
+                 .split("[parallelism]")[0] + '[activation_checkpoint]\nmode = "full"\n'):
+        toml.write_text(text, encoding="utf-8")
+        code, answer, err = plan("--from", str(toml))
+        expect(code == 0 and answer["values"] == first["values"], "TOML in other words", text, err, answer and answer["values"])
+    for value in ("-2", '"two"', "2.5"):
+        toml.write_text(TITAN.replace("tensor_parallel_degree = 2", f"tensor_parallel_degree = {value}"))
+        code, _, err = plan("--from", str(toml))
+        expect(code in (2, 3) and err.count("\n") == 1 and value.strip('"') in err, "no degree", value, code, err)
     toml.write_text(TITAN.replace("data_parallel_shard_degree = -1", "data_parallel_shard_degree = 8"))
     _, answer, _ = plan("--from", str(toml))
     expect("runs on 16 devices" in answer["summary"][0], "8 ranks that share parameters, times tp 2", answer["summary"])
@@ -156,7 +166,7 @@ def test_forms(folder):
                 "recompute": "full", "sequence_parallel": 1}  # ZeRO has nobody to share with
     sharded = {"framework": "pytorch", "dp": 8, "zero_stage": 3, "micro_batch": 2, "global_batch": 64}
     cases = ((VARIABLES.replace("$GLOBAL", "32"), "run.sh", megatron), (NEMO, "nemo.yaml", megatron),
-             (json.dumps(DEEPSPEED), "ds.json", {**sharded, "framework": "deepspeed", "precision": "bf16", "optimizer": "adamw"}),
+             ("\ufeff" + json.dumps(DEEPSPEED), "ds.json", {**sharded, "framework": "deepspeed", "precision": "bf16", "optimizer": "adamw"}),
              (TRAINER, "hf.sh", {**sharded, "precision": "amp_bf16", "optimizer": "adamw", "update": "fused", "recompute": "full", "sequence": 1024}),
              (TITAN.replace("global_batch_size = 32\n", ""), "t.toml",
               {"framework": "fsdp", "global_batch": 4, "sequence": 1024, "tp": 2, "dp": 4, "micro_batch": 1, "zero_stage": 3, "recompute": "full"}))

@@ -150,6 +150,22 @@ static char *unquote(char *value) {
     return value;
 }
 
+static pace_status read_pair(reader *r, char *line, char *equals);
+
+/* "parallelism = {tensor_parallel_degree = 2}" of TOML. */
+static pace_status read_inline(reader *r, const char *name, char *inside) {
+    char section[sizeof r->section], *part;
+    pace_status status = PACE_OK;
+    memcpy(section, r->section, sizeof section);
+    pace_snprintf(r->section, sizeof r->section, "%s", name);
+    while (status == PACE_OK && (part = strsep(&inside, ",}")) != NULL) {
+        char *equals = strchr(part, '=');
+        if (equals) status = read_pair(r, part, equals);
+    }
+    memcpy(r->section, section, sizeof section);
+    return status;
+}
+
 static pace_status read_pair(reader *r, char *line, char *equals) {
     char name[NAME], expanded[VALUE];
     bool shell = !*r->section && equals > line && !pace_is_space(equals[-1]) && !pace_is_space(equals[1]);
@@ -162,8 +178,9 @@ static pace_status read_pair(reader *r, char *line, char *equals) {
         if (space) key = space + 1;
         PACE_TRY(assign(r, key, strlen(key), value));
     }
-    expand(r, expanded, value);
     pace_snprintf(name, sizeof name, "%.120s%s%.120s", r->section, *r->section ? "." : "", key);
+    if (*value == '{' && strchr(value, '=')) return read_inline(r, name, value + 1);
+    expand(r, expanded, value);
     return add(r, name, expanded, shell);
 }
 
@@ -411,6 +428,7 @@ pace_status pace_launch_words_parse(pace_launch_words *out, const char *name, ch
     pace_yaml *yaml = NULL;
     pace_status status = PACE_OK;
     if (strlen(text) != length) return pace_fail(PACE_E_INPUT, "%s: expected text, found bytes of 0", name);
+    if (pace_starts(text, "\xef\xbb\xbf")) text += 3, length -= 3; /* a byte order mark */
     if (is_tree(name, text)) {
         status = pace_yaml_parse(&yaml, name, text, length);
         if (status == PACE_OK) status = read_tree(&r, pace_yaml_root(yaml), "", 0);

@@ -161,10 +161,21 @@ static pace_status note_uncounted(reader *r, const char *name, const char *value
     return note(&r->out->uncounted, name, value);
 }
 
+/* "8_192", as TOML, YAML and Python write it: the same without what parts its digits. */
+static void join_digits(char out[TEXT], const char *value) {
+    size_t length = 0;
+    bool digits = pace_is_digit(*value) && value[strspn(value, "0123456789_")] == '\0';
+    for (; *value && length + 1 < TEXT; value++)
+        if (!digits || *value != '_') out[length++] = *value;
+    out[length] = '\0';
+}
+
 static pace_status take_value(reader *r, const char *name, const char *key, const pace_yaml_node *how,
-                              const char *value) {
+                              const char *written) {
     const char *form = pace_yaml_text(how);
+    char value[TEXT];
     double number;
+    join_digits(value, written);
     if (pace_yaml_is_map(how) && translate(how, value)) return put(r, key, translate(how, value));
     if (*value && is_unsaid(value)) return PACE_OK;
     if (pace_yaml_is_map(how)) return PACE_OK;
@@ -177,9 +188,9 @@ static pace_status take_value(reader *r, const char *name, const char *key, cons
         return pace_fail(PACE_E_INPUT, "%s: %s: expected a value, found %s%.60s%s", r->path, name,
                          *value ? "\"" : "nothing", value,
                          *value ? "\", a variable that the file does not set, or sets to several values" : "");
-    if (!pace_number_parse(&number, value))
-        return pace_fail(PACE_E_INPUT, "%s: %s: expected a number, found \"%.60s\"", r->path, name, value);
-    return number >= 0 ? put(r, key, value) : PACE_OK;
+    if (!pace_number_parse(&number, value) || number < 0)
+        return pace_fail(PACE_E_INPUT, "%s: %s: expected a number of 0 or more, found \"%.60s\"", r->path, name, value);
+    return put(r, key, value);
 }
 
 /* Whether the maps of a key have no such word. */
@@ -319,6 +330,10 @@ static pace_status describe(reader *r) {
         status = pace_texts_add(&r->out->model_sizes, text);
     }
     if (status == PACE_OK) r->out->described = config.model;
+    else {
+        const char *why = strstr(pace_message_marked(), ": "); /* behind a place in the document that was made */
+        pace_snprintf(r->out->undescribed, sizeof r->out->undescribed, "%s", why ? why + 2 : pace_message_marked());
+    }
     pace_hub_config_free(&config);
     pace_yaml_free(yaml);
     return status == PACE_E_MEMORY ? status : PACE_OK;

@@ -18,6 +18,7 @@ typedef struct {
     char model[160];        /* its name, with what tells its size; "" = not said */
     pace_texts model_sizes; /* "hidden=4096": parameters of `described` */
     const char *described;  /* the model of the catalogue that the file's sizes describe; NULL = they describe none */
+    char undescribed[256];  /* why sizes that it states describe none; "" = it states none, or they do */
     char assumed[80];       /* of these sizes, what the file does not state; "" = nothing */
     const char *launcher;   /* whose it is; borrowed from the catalogue */
     char framework[64];     /* "framework=NAME": the first that the launcher runs */

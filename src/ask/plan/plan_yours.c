@@ -39,7 +39,7 @@ static double replicas_of(const pace_plan_asked *a) { return pace_launcher_repli
 
 static pace_status say(pace_plan_asked *a, const char *key, double value) {
     char text[64];
-    if (!(value >= 1) || value != floor(value) || pace_launcher_says(&a->file, key)) return PACE_OK;
+    if (!(value >= 1 && isfinite(value)) || value != floor(value) || pace_launcher_says(&a->file, key)) return PACE_OK;
     pace_snprintf(text, sizeof text, "%s=%.0f", key, value);
     return pace_texts_add(&a->file.settings, text);
 }
@@ -64,6 +64,9 @@ static pace_status take_model(pace_plan_asked *a) {
     pace_launcher_settings *file = &a->file;
     if (a->name) return PACE_OK;
     a->name = *file->model ? file->model : file->described;
+    if (!a->name && *file->undescribed)
+        return pace_fail(PACE_E_USAGE, "expected a model: %s names none, and its sizes describe none (%s)",
+                         a->options->from, file->undescribed);
     if (!a->name)
         return pace_fail(PACE_E_USAGE, "expected a model: %s neither names one nor states its sizes", a->options->from);
     return *file->model ? PACE_OK : fix(a, &file->model_sizes);

@@ -75,7 +75,7 @@ static pace_status add_item(builder *b, const pace_step *step, const pace_work_i
 static pace_status add_side(builder *b, const pace_step_side *side, bool is_a) {
     const pace_work *work = &side->rank->work;
     PACE_ITEMS (const pace_work_item, item, &work->items) {
-        bool inside = side->steps == 0 || (item->start_ns >= side->from_ns && item->start_ns < side->to_ns);
+        bool inside = pace_intervals_hold(pace_compared_steps(side), item->start_ns);
         if (inside) PACE_TRY(add_item(b, work->step, item, pace_per_step(side, item->end_ns - item->start_ns), is_a));
     }
     return PACE_OK;

@@ -45,8 +45,7 @@ static double launches_of(const pace_step_side *side) {
     const pace_work *work = &side->rank->work;
     size_t count = 0;
     for (size_t i = 0; i < work->items.count; i++)
-        count += side->steps == 0 ||
-                 (work->items.items[i].start_ns >= side->from_ns && work->items.items[i].start_ns < side->to_ns);
+        count += pace_intervals_hold(pace_compared_steps(side), work->items.items[i].start_ns);
     return pace_per_step(side, (int64_t)count);
 }
 

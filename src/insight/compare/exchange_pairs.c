@@ -14,8 +14,7 @@ static pace_exchange_side side_of(const pace_step_side *side, const pace_exchang
 
 static pace_status add_side(pace_exchange_pairs *out, const pace_step_side *side, pace_catalog *catalog, bool is_a) {
     pace_exchange_totals totals;
-    int64_t from = side->steps ? side->from_ns : INT64_MIN, to = side->steps ? side->to_ns : INT64_MAX;
-    PACE_TRY(pace_exchange_totals_find(&totals, side->rank, 1, NULL, catalog, from, to));
+    PACE_TRY(pace_exchange_totals_find(&totals, side->rank, 1, NULL, catalog, pace_compared_steps(side)));
     pace_status status = PACE_OK;
     for (size_t i = 0; status == PACE_OK && i < totals.items.count; i++) {
         const pace_exchange_total *row = &totals.items.items[i];

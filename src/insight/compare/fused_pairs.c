@@ -86,7 +86,7 @@ static void join_listed(matcher *m, uint32_t kernel, const char *list) {
 /* --- work --------------------------------------------------------------------------------------------------------- */
 
 static bool is_inside(const pace_step_side *side, const pace_work_item *item) {
-    return side->steps == 0 || (item->start_ns >= side->from_ns && item->start_ns < side->to_ns);
+    return pace_intervals_hold(pace_compared_steps(side), item->start_ns);
 }
 
 static uint32_t innermost_operator(const pace_step *step, uint32_t task) {

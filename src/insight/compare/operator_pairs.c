@@ -42,8 +42,11 @@ static size_t match(pace_operator_pair *pairs, size_t count) {
 static pace_status sum(pace_operator_rows *out, const pace_step_side *side, pace_grouping grouping,
                        const pace_operator_cell *cell) {
     if (!cell)
-        return side->steps ? pace_operators_sum_within(out, side->rank, grouping, side->from_ns, side->to_ns)
-                           : pace_operators_sum(out, side->rank, grouping);
+        return pace_operators_sum_chosen(out, side->rank, grouping,
+                                         &(pace_work_choice){.start_ns = INT64_MIN,
+                                                             .end_ns = INT64_MAX,
+                                                             .stage = PACE_STAGE_NONE,
+                                                             .within = pace_compared_steps(side)});
     return pace_operators_sum_chosen(out, side->rank, grouping,
                                      &(pace_work_choice){.start_ns = side->typical.from_ns,
                                                          .end_ns = side->typical.to_ns,

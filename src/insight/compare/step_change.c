@@ -12,17 +12,32 @@ static int64_t waits_within(const pace_rank *rank, int64_t from_ns, int64_t to_n
     return pace_matrix_columns(&matrix, PACE_IDLE_RANK, PACE_IDLE_RANK);
 }
 
+/* Work is compared in usual steps alone, as their lengths are: one step of a warm-up may hold more than all others. */
+static pace_status take_work(pace_step_side *side, const pace_spread *spread, bool all) {
+    for (size_t i = 0; i < spread->notes.count; i++) {
+        const pace_mark *mark = &side->rank->marks.items.items[i];
+        if (mark->to_ns <= mark->from_ns || (!all && spread->notes.items[i].verdict != PACE_STEP_USUAL)) continue;
+        side->steps++;
+        PACE_TRY(pace_intervals_add(&side->usual, mark->from_ns, mark->to_ns));
+    }
+    return PACE_OK;
+}
+
 static pace_status take_steps(pace_step_side *side, const pace_spread *spread, bool own) {
     const pace_rank *rank = side->rank;
+    bool any = false;
     for (size_t i = 0; i < spread->notes.count; i++) {
         const pace_mark *mark = &rank->marks.items.items[i];
         if (mark->to_ns <= mark->from_ns) continue;
-        if (side->steps++ == 0) side->from_ns = mark->from_ns;
+        if (!any) side->from_ns = mark->from_ns;
+        any = true;
         side->to_ns = mark->to_ns;
         if (spread->notes.items[i].verdict == PACE_STEP_USUAL)
             PACE_TRY(PACE_PUSH(&side->lengths_ns, mark->to_ns - mark->from_ns -
                                                       (own ? waits_within(rank, mark->from_ns, mark->to_ns) : 0)));
     }
+    PACE_TRY(take_work(side, spread, false));
+    if (any && side->steps == 0) PACE_TRY(take_work(side, spread, true));
     side->broken = side->steps == 0 && pace_rank_trace(rank)->step.cut_ns != INT64_MAX;
     if (side->steps == 0 && side->to_ns > side->from_ns)
         PACE_TRY(PACE_PUSH(&side->lengths_ns,
@@ -87,7 +102,9 @@ pace_status pace_step_change_find(pace_step_change *out, const pace_rank *a, con
     return PACE_GIVE(out, change, status, pace_step_change_free(&change));
 }
 
-void pace_step_change_free(pace_step_change *change) { PACE_VEC_FREE(&change->a.lengths_ns, &change->b.lengths_ns); }
+void pace_step_change_free(pace_step_change *change) {
+    PACE_VEC_FREE(&change->a.lengths_ns, &change->b.lengths_ns, &change->a.usual, &change->b.usual);
+}
 
 double pace_per_step(const pace_step_side *side, int64_t time_ns) {
     return (double)time_ns / (side->steps ? (double)side->steps : 1);

@@ -2,6 +2,7 @@
  * Ranks of one run end their steps together: what they do themselves, without waiting for late ranks, is compared. */
 #pragma once
 
+#include "base/interval.h"
 #include "base/rank_test.h"
 #include "insight/compare/step_series.h"
 #include "insight/steps/typical_step.h"
@@ -28,7 +29,8 @@ typedef struct {
     int64_t waits_ns;       /* for late ranks, in the typical step; 0 unless own time is compared */
     double spread;          /* a robust standard deviation, relative */
     int64_t from_ns, to_ns; /* all its steps */
-    size_t steps;           /* that did work, within them; 0 = the trace has no steps */
+    pace_intervals usual;   /* the usual ones; all, if none is */
+    size_t steps;           /* of these; 0 = the trace has no steps that did work */
     pace_step_shift shift;  /* of its own steps: from which on all take longer, or less */
     bool broken;            /* it has none because the file breaks off in them */
 } pace_step_side;
@@ -56,5 +58,10 @@ static inline int64_t pace_typical_ns(const pace_step_side *side) {
 /** What is compared of it. */
 static inline int64_t pace_compared_ns(const pace_step_side *side) { return pace_typical_ns(side) - side->waits_ns; }
 
-/** Per step, of what takes so long in all of a side's steps. */
+/** The steps whose work is compared; NULL = all work of a trace without steps. */
+static inline const pace_intervals *pace_compared_steps(const pace_step_side *side) {
+    return side->steps ? &side->usual : NULL;
+}
+
+/** Per step, of what takes so long in all of a side's compared steps. */
 double pace_per_step(const pace_step_side *side, int64_t time_ns);

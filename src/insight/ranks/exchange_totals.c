@@ -123,14 +123,13 @@ static void finish(pace_exchange_totals *totals, size_t here) {
 }
 
 pace_status pace_exchange_totals_find(pace_exchange_totals *out, const pace_rank *rank, size_t here,
-                                      const pace_machine *asked, pace_catalog *catalog, int64_t start_ns,
-                                      int64_t end_ns) {
+                                      const pace_machine *asked, pace_catalog *catalog, const pace_intervals *within) {
     pace_exchange_totals totals = {0};
     summer s = {.out = &totals, .rank = rank};
     pace_status status = pace_link_machine_choose(&totals.links, rank, asked, catalog);
     for (uint32_t i = 0; status == PACE_OK && i < rank->work.items.count; i++) {
         const pace_work_item *item = &rank->work.items.items[i];
-        if (item->class == PACE_WORK_COMMUNICATION && item->start_ns >= start_ns && item->start_ns < end_ns)
+        if (item->class == PACE_WORK_COMMUNICATION && pace_intervals_hold(within, item->start_ns))
             status = add_item(&s, catalog, i);
     }
     if (status == PACE_OK) finish(&totals, here);

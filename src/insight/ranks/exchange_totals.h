@@ -28,9 +28,9 @@ typedef struct {
     int64_t unknown_ns;   /* exposed time of the others, but for waiting that is recorded */
 } pace_exchange_totals;
 
-/** Of the work that starts in [start, end), messages apart. `here` ranks have a trace. `asked` is the machine that was
- * named; NULL = none. */
+/** Of the work that starts within the intervals (NULL = all), messages apart. `here` ranks have a trace. `asked` is the
+ * machine that was named; NULL = none. */
 pace_status pace_exchange_totals_find(pace_exchange_totals *out, const pace_rank *rank, size_t here,
-                                      const pace_machine *asked, pace_catalog *catalog, int64_t start_ns,
-                                      int64_t end_ns) PACE_MUST_CHECK;
+                                      const pace_machine *asked, pace_catalog *catalog,
+                                      const pace_intervals *within) PACE_MUST_CHECK;
 void pace_exchange_totals_free(pace_exchange_totals *totals);

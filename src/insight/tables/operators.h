@@ -22,16 +22,18 @@ pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, p
 
 /* Work that rows are made of. */
 typedef struct {
-    int64_t start_ns, end_ns; /* that starts in [start, end) */
-    uint8_t stage;            /* pace_stage; PACE_STAGE_NONE = of all */
-    const char *name;         /* rows whose name matches: a POSIX extended regular expression; NULL = all rows */
-    bool of_resource;         /* of one resource alone */
-    uint8_t resource;         /* then: pace_resource */
+    int64_t start_ns, end_ns;     /* that starts in [start, end) */
+    uint8_t stage;                /* pace_stage; PACE_STAGE_NONE = of all */
+    const char *name;             /* rows whose name matches: a POSIX extended regular expression; NULL = all rows */
+    bool of_resource;             /* of one resource alone */
+    uint8_t resource;             /* then: pace_resource */
+    const pace_intervals *within; /* and starts in these; NULL = in any */
 } pace_work_choice;
 
 /** Whether a piece of work is chosen, whatever its name. */
 static inline bool pace_work_is_chosen(const pace_work_item *item, const pace_work_choice *choice) {
     return item->start_ns >= choice->start_ns && item->start_ns < choice->end_ns &&
+           pace_intervals_hold(choice->within, item->start_ns) &&
            (choice->stage == PACE_STAGE_NONE || item->stage == choice->stage) &&
            (!choice->of_resource || pace_work_is_of(item, (pace_resource)choice->resource));
 }

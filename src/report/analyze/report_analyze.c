@@ -103,19 +103,25 @@ static pace_status put_json_devices(pace_node *item, const pace_analysis *analys
     return PACE_OK;
 }
 
+static pace_status put_json_rank(pace_node *list, const pace_analysis *analysis, const pace_rank *trace) {
+    pace_node *item = pace_node_item(list);
+    pace_node_int(item, "rank", pace_rank_number(trace));
+    pace_node_text(item, "path", trace->path);
+    put_json_device_name(item, trace);
+    pace_node_int(item, "clock_shift_ns", trace->shift_ns);
+    put_window(pace_node_object(item, "window", NULL, PACE_FOR_JSON), &trace->work.window);
+    put_counts(item, &trace->step);
+    put_json_steps(item, trace);
+    return put_json_devices(item, analysis, trace);
+}
+
 static pace_status put_json_ranks(pace_node *root, const pace_analysis *analysis) {
     pace_node *list = pace_node_list(root, "ranks");
-    for (size_t i = 0; i < analysis->traces.count; i++) {
-        const pace_rank *trace = analysis->traces.items[i];
-        pace_node *item = pace_node_item(list);
-        pace_node_int(item, "rank", pace_rank_number(trace));
-        pace_node_text(item, "path", trace->path);
-        put_json_device_name(item, trace);
-        pace_node_int(item, "clock_shift_ns", trace->shift_ns);
-        put_window(pace_node_object(item, "window", NULL, PACE_FOR_JSON), &trace->work.window);
-        put_counts(item, &trace->step);
-        put_json_steps(item, trace);
-        PACE_TRY(put_json_devices(item, analysis, trace));
+    size_t traces = analysis->traces.count, others = analysis->others.count;
+    for (size_t i = 0, k = 0; i + k < traces + others;) { /* both by rank number */
+        bool other = i == traces || (k < others && pace_rank_number(analysis->others.items[k]) <
+                                                       pace_rank_number(analysis->traces.items[i]));
+        PACE_TRY(put_json_rank(list, analysis, other ? analysis->others.items[k++] : analysis->traces.items[i++]));
     }
     return PACE_OK;
 }
@@ -266,13 +272,17 @@ static void put_left_out(pace_node *root, const pace_rank *rank, const pace_spre
     if (named) pace_node_sentence(root, false, "Left out: %s%s.", text, named < typical->left_out ? " and more" : "");
 }
 
+static void add_inputs(pace_report *report, pace_rank *const *traces, size_t count) {
+    for (size_t i = 0; i < count; i++) pace_report_add_input(report, traces[i]->path, traces[i]->bytes);
+}
+
 pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
                             const pace_analysis *const *analyses, size_t count) {
     pace_report *report;
     PACE_TRY(pace_report_new(&report, verb, title));
     for (size_t a = 0; a < count; a++) {
-        for (size_t i = 0; i < analyses[a]->traces.count; i++)
-            pace_report_add_input(report, analyses[a]->traces.items[i]->path, analyses[a]->traces.items[i]->bytes);
+        add_inputs(report, analyses[a]->traces.items, analyses[a]->traces.count);
+        add_inputs(report, analyses[a]->others.items, analyses[a]->others.count);
         pace_report_warn_all(report, &analyses[a]->warnings);
     }
     *out = report;

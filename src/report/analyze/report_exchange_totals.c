@@ -117,8 +117,8 @@ static void put_chart(pace_node *root, const pace_exchange_totals *totals) {
 pace_status pace_put_exchange_totals(pace_node *root, const pace_analysis *analysis, const pace_rank *rank,
                                      pace_catalog *catalog) {
     pace_exchange_totals totals;
-    PACE_TRY(pace_exchange_totals_find(&totals, rank, analysis->ranks.count, pace_asked_machine(analysis), catalog,
-                                       INT64_MIN, INT64_MAX));
+    PACE_TRY(
+        pace_exchange_totals_find(&totals, rank, analysis->ranks.count, pace_asked_machine(analysis), catalog, NULL));
     put_rows(root, &totals);
     put_chart(root, &totals);
     int64_t window_ns = rank->work.window.last_ns - rank->work.window.first_ns;

@@ -368,6 +368,11 @@ static void warn_of_runs(pace_report *report, const pace_usage_asked *a) {
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
                          "rows that show a run while it ran, which another row shows later: %llu; the last one counts",
                          (unsigned long long)u->earlier);
+    if (u->overlapping)
+        pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL,
+                         "runs that begin before another run of their job ends: %llu; %.4g GPU-hours count in both, "
+                         "too many if they are attempts, which follow one another",
+                         (unsigned long long)u->overlapping, u->overlap_gpu_hours);
     if (u->impossible)
         pace_report_warn(report, PACE_WARN_JOBS_LEFT_OUT, NULL, "runs that end before they start, left out: %llu",
                          (unsigned long long)u->impossible);

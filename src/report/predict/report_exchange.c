@@ -206,6 +206,10 @@ static pace_status build(pace_report *report, void *context) {
         "busbw = algbw times the traffic factor of a ring. GB = 1e9 bytes.");
     pace_put_pieces_note(root, a->options->collective);
     pace_put_machine_note(root, m);
+    if (a->exchange.library == PACE_LIBRARY_NCCL && strstr(m->asked, ".y"))
+        pace_node_note(root,
+                       "latency_s of inside is not used: hops inside a node take what the library's model of this "
+                       "generation says. The forms of --library textbook use it.");
     return PACE_OK;
 }
 

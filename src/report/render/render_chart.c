@@ -161,9 +161,9 @@ static void put_legend(pace_sink *sink, const pace_held_chart *chart) {
     for (size_t c = 0; c < chart->curves.count; c++) pale += chart->curves.items[c].look == PACE_CURVE_PALE;
     PACE_ITEMS (const pace_held_curve, curve, &chart->curves) {
         if (curve->look != PACE_CURVE_PALE) put_legend_item(sink, color_of(curve, &color), curve->name);
-        else if (pale <= PALE_NAMED) put_legend_item(sink, PACE_CLASS_OTHER, curve->name);
+        else if (pale <= PALE_NAMED) pace_html_legend_item(sink, "other pale", curve->name);
     }
-    if (pale > PALE_NAMED) put_legend_item(sink, PACE_CLASS_OTHER, "others");
+    if (pale > PALE_NAMED) pace_html_legend_item(sink, "other pale", "others");
     pace_sink_text(sink, "</ul>\n");
 }
 

@@ -42,10 +42,11 @@ static pace_status thread_of(uint32_t *out, builder *b, int64_t thread) {
 }
 
 /* The node above, when it is one of the same thread; the frames stand above all. */
-static pace_status parent_of(uint32_t *out, const builder *b, size_t i, uint32_t thread) {
+static pace_status parent_of(uint32_t *out, builder *b, size_t i, uint32_t thread) {
     const pace_trace_node *node = &b->trace->nodes.items[i];
     uint32_t above = pace_trace_find(b->trace, node->parent);
     *out = PACE_NO_NODE;
+    b->ids.strays += above == PACE_NO_NODE && node->parent > 0;
     if (above == PACE_NO_NODE) return PACE_OK;
     if (above >= i)
         return pace_fail(PACE_E_INPUT, "%s: node %" PRId64 " (%.80s): expected its parent before it, found %" PRId64,

@@ -16,6 +16,7 @@
 typedef struct {
     PACE_VEC(int64_t) id;     /* the node's own */
     PACE_VEC(int64_t) record; /* rf_id, -1 = none */
+    uint64_t strays;          /* nodes whose parent is not in the file */
 } pace_trace_ids;
 
 /** Reads one trace to its end. `ids` may be NULL. PACE_E_INPUT with file and place for what is no such trace, for nodes

@@ -31,6 +31,7 @@ static const struct {
      "a report of Nsight Compute, which has no timeline",
      "record one with Nsight Systems or torch.profiler"},
     {NULL, 0, {".onnx"}, "a model, which has no times", "paceline predict FILE --on DEVICE"},
+    {NULL, 0, {".onnx.gz", ".onnx.zst"}, "a compressed model", "decompress it: gzip -d or zstd -d"},
     {NULL, 0, {".xplane.pb", ".pb"}, "a profile of JAX or TensorFlow", NSYS},
     {NULL, 0, {".pftrace", ".perfetto-trace"}, "a Perfetto trace in protobuf", TORCH},
     {NULL,

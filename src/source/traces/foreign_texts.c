@@ -2,6 +2,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#include <string.h>
+
 #define NSYS "export the report that they are of: nsys export --type sqlite"
 #define TORCH "record the step with torch.profiler, on AMD devices too, or with Nsight Systems"
 #define KERNELS "give the trace itself: profiler.export_chrome_trace(FILE)"
@@ -93,8 +95,22 @@ static bool begins_as_json(const char *text, size_t length) {
     return (first == '{' && second == '"') || (first == '[' && second == '{');
 }
 
+/* Events one a line (JSON Lines), or with commas between them: what would be the list's is missing. */
+static bool is_event_lines(const char *text, size_t length) {
+    const char *next = memchr(text, '\n', length), *end = next;
+    if (!next || text[0] != '{' || next + 1 == text + length || next[1] != '{') return false;
+    while (end > text && (pace_is_space(end[-1]) || end[-1] == ',')) end--;
+    return end[-1] == '}' && pace_span_holds(text, (size_t)(end - text), "\"ph\"");
+}
+
 pace_status pace_foreign_refuse_text(const char *path, const char *text, size_t length) {
     bool json = begins_as_json(text, length);
+    if (is_event_lines(text, length))
+        return pace_fail(
+            PACE_E_INPUT,
+            "%s: is a list of events, one a line, without its brackets: put [ before and ] behind them, and "
+            "commas between (jq -s . FILE)",
+            path);
     for (size_t i = 0; i < PACE_COUNT(texts); i++)
         if ((!json || texts[i].signs[0][0] == '"') && has_all(i, text, length))
             return pace_fail(PACE_E_INPUT, "%s: is %s: %s", path, texts[i].what, texts[i].todo);

@@ -207,8 +207,8 @@ static bool read_times(reader *r, pace_rows *rows, int64_t *start_ns, int64_t *d
     int64_t end_ns = pace_row_int(rows, END, INT64_MIN);
     *start_ns = pace_row_int(rows, START, INT64_MIN);
     r->step->event_count++;
-    bool usable = pace_time_is_sane(*start_ns, 0) && pace_time_is_sane(end_ns, 0);
-    *duration_ns = usable && end_ns > *start_ns ? end_ns - *start_ns : 0;
+    bool usable = pace_time_is_sane(*start_ns, 0) && pace_time_is_sane(end_ns, 0) && end_ns >= *start_ns;
+    *duration_ns = usable ? end_ns - *start_ns : 0;
     usable = usable && pace_time_is_sane(*start_ns, *duration_ns);
     *(usable ? &r->step->complete_count : &r->step->unknown_count) += 1;
     return usable;

@@ -69,8 +69,16 @@ static pace_status read_kineto(pace_step *out, const char *path, pace_read_notes
 }
 
 static pace_status read_execution_trace(pace_graph *out, pace_read_notes *notes, pace_input *input) {
-    (void)notes;
-    return pace_execution_trace_read(out, NULL, input);
+    pace_trace_ids ids = {0};
+    PACE_TRY(pace_execution_trace_read(out, &ids, input));
+    notes->code = PACE_WARN_EVENTS_LEFT_OUT;
+    if (ids.strays)
+        pace_snprintf(notes->warning, sizeof notes->warning,
+                      "%s: %" PRIu64
+                      " nodes hang on others that are not in the file: what they are part of is not known",
+                      pace_input_name(input), ids.strays);
+    pace_trace_ids_free(&ids);
+    return PACE_OK;
 }
 
 const pace_trace_format pace_trace_formats[] = {
@@ -293,8 +301,7 @@ static void note_repeated(pace_read_notes *notes, const pace_step_list *steps, c
     if (!repeated) return;
     note_code(notes, PACE_WARN_EVENTS_LEFT_OUT);
     pace_list(notes->warning, sizeof notes->warning, "; ",
-              "%s: %" PRIu64 " records of device work stand there twice (same stream, times, name and launch): each "
-              "counts once",
+              "%s: %" PRIu64 " records stand there twice (same thread or stream, times, name and id): each counts once",
               path, repeated);
 }
 

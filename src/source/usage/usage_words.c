@@ -235,28 +235,59 @@ static bool read_days(int64_t *days, const char **at, const char *end) {
     return sign(at, end, ' ');
 }
 
-/* "7200 second(s)", as LSF writes it, and "2 hours". */
-static bool read_worded_duration(double *out, pace_usage_text text) {
+/* Seconds of a unit's name, in the singular or plural; 0 = it is none. */
+static double unit_of(const char *word, size_t length) {
     static const struct {
-        const char *unit;
+        const char *name;
         double seconds;
-    } units[] = {{"second", 1}, {"minute", 60}, {"hour", 3600}};
-    const char *blank = memchr(text.data, ' ', text.length);
-    size_t length = blank ? (size_t)(blank - text.data) : 0;
-    if (!blank || *text.data == '-' || !pace_usage_number(out, (pace_usage_text){text.data, length})) return false;
-    pace_usage_text unit = pace_usage_trim((pace_usage_text){blank, text.length - length});
-    for (size_t i = 0; i < PACE_COUNT(units); i++) {
-        size_t word = strlen(units[i].unit), behind = unit.length - word;
-        if (!pace_span_starts(unit.data, unit.length, units[i].unit)) continue;
-        *out *= units[i].seconds;
-        return behind == 0 || pace_span_is(unit.data + word, behind, "s") ||
-               pace_span_is(unit.data + word, behind, "(s)");
+    } units[] = {{"s", 1},    {"sec", 1},   {"second", 1},  {"m", 60},    {"min", 60},   {"minute", 60},
+                 {"h", 3600}, {"hr", 3600}, {"hour", 3600}, {"d", 86400}, {"day", 86400}};
+    if (length > 2 && (word[length - 1] | 0x20) == 's') length--;
+    for (size_t i = 0; i < PACE_COUNT(units); i++)
+        if (strlen(units[i].name) == length && pace_strncasecmp(units[i].name, word, length) == 0)
+            return units[i].seconds;
+    return 0;
+}
+
+/* "2h 30m", "90 min", "1 day, 2 hours" and "7200 second(s)", as LSF writes it: the longest unit first, each below
+ * `most_s`. */
+static bool read_worded_duration(double *out, pace_usage_text text, double most_s) {
+    const char *at = text.data, *end = at + text.length;
+    *out = 0;
+    while (at < end) {
+        double count;
+        const char *number = at;
+        while (at < end && (pace_is_digit(*at) || *at == '.')) at++;
+        if (!pace_usage_number(&count, (pace_usage_text){number, (size_t)(at - number)})) return false;
+        while (at < end && *at == ' ') at++;
+        const char *word = at;
+        while (at < end && pace_is_alpha(*at)) at++;
+        double unit_s = unit_of(word, (size_t)(at - word));
+        if (!(unit_s > 0 && unit_s < most_s)) return false;
+        *out += count * unit_s;
+        most_s = unit_s;
+        if (pace_span_starts(at, (size_t)(end - at), "(s)")) at += strlen("(s)");
+        while (at < end && (*at == ' ' || *at == ',')) at++;
     }
-    return false;
+    return text.length > 0;
+}
+
+/* "P1DT2H30M", of ISO 8601: "M" is a month before the "T", and months have no length. */
+static bool read_iso_duration(double *out, pace_usage_text text) {
+    const char *at = text.data + 1, *end = text.data + text.length, *time = memchr(text.data, 'T', text.length);
+    double days_s = 0, time_s = 0;
+    pace_usage_text days = {at, (size_t)((time ? time : end) - at)};
+    if (days.length && (days.data[days.length - 1] != 'D' || !read_worded_duration(&days_s, days, INFINITY)))
+        return false;
+    if (time && !read_worded_duration(&time_s, (pace_usage_text){time + 1, (size_t)(end - time - 1)}, 86400))
+        return false;
+    *out = days_s + time_s;
+    return days.length > 0 || time;
 }
 
 static bool read_plain_duration(double *out, pace_usage_text text, double unit_s) {
-    if (text.length && read_worded_duration(out, text)) return true;
+    if (text.length > 1 && *text.data == 'P') return read_iso_duration(out, text);
+    if (read_worded_duration(out, text, INFINITY)) return true;
     if (text.length == 0 || *text.data == '-' || !pace_usage_number(out, text)) return false;
     *out *= unit_s;
     return true;

@@ -36,7 +36,8 @@ const char *pace_usage_time_wanted(pace_usage_text text);
 /** "+08:00", "-0730", "Z": in seconds east of UTC. */
 bool pace_usage_zone(double *out, pace_usage_text text);
 
-/** Seconds of "1-02:03:04", "1 day, 2:03:04", "26:03:04", "03:04.250", or of a plain number of `unit_s` seconds each.
+/** Seconds of "1-02:03:04", "1 day, 2:03:04", "26:03:04", "03:04.250", "2h 30m", "PT2H30M", or of a plain number of
+ * `unit_s` seconds each.
  * Clocks say their units themselves; one of two parts is hours and minutes where the unit is an hour. */
 bool pace_usage_duration(double *out, pace_usage_text text, double unit_s);
 

@@ -178,6 +178,20 @@ TEST(every_schema_says_the_same) {
     }
 }
 
+TEST(test_strays) {
+    static const char text[] = "{\"schema\":\"1.0.1\",\"nodes\":[{\"id\":2,\"name\":\"a\",\"parent\":99},"
+                               "{\"id\":3,\"name\":\"b\",\"parent\":2}]}";
+    pace_graph graph;
+    pace_trace_ids ids;
+    pace_input *input;
+    assert_int_equal(pace_input_open_memory(&input, "test.json", text, strlen(text)), PACE_OK);
+    assert_int_equal(pace_execution_trace_read(&graph, &ids, input), PACE_OK);
+    assert_int_equal(ids.strays, 1);
+    pace_input_free(input);
+    pace_trace_ids_free(&ids);
+    pace_graph_free(&graph);
+}
+
 /* --- real traces -------------------------------------------------------------------------------------------------- */
 
 static bool read_shared(pace_graph *graph, const char *name) {

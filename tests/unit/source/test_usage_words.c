@@ -114,9 +114,18 @@ TEST(durations_have_days_hours_and_minutes) {
                 {"90 seconds", 1, 90},
                 {"1.5 hours", 1, 5400},
                 {"2 minute", 1, 120},
+                {"2h 30m", 1, 9000},
+                {"2h30m5s", 3600, 9005},
+                {"90 min", 1, 5400},
+                {"150m", 1, 9000},
+                {"1 days", 1, 86400},
+                {"1 day, 2 hours", 1, 93600},
+                {"P1DT2H30M", 1, 95400},
+                {"PT2.5H", 1, 9000},
                 {"0 days 00:03:04.25", 1, 184.25}};
-    static const char *const bad[] = {"",   "soon", "1 days", "1 dog 2:03", "1-",          "1-2-03:04:05", "1:2:3:4",
-                                      "-5", "1:",   ":1",     "-5 seconds", "5 secondary", "x seconds"};
+    static const char *const bad[] = {"",      "soon", "30m 2h", "1 dog 2:03", "1-",          "1-2-03:04:05", "1:2:3:4",
+                                      "-5",    "1:",   ":1",     "-5 seconds", "5 secondary", "x seconds",    "2h 30",
+                                      "2h 2h", "P1M",  "P",      "PT",         "PT1D",        "P1.DX"};
     double seconds;
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
