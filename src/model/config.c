@@ -59,6 +59,7 @@ static const struct {
     {"weights", offsetof(pace_config, weights), weights, 0, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0, 0},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0, 1},
+    {"deterministic", offsetof(pace_config, deterministic), NULL, 0, 1},
     {"read_loss", offsetof(pace_config, read_loss), loss_reads, 0, 0},
     {"pair_indices", offsetof(pace_config, pair_indices), pair_indices, 0, 0},
     {"dp", offsetof(pace_config, dp), NULL, 1, MOST},

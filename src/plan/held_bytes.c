@@ -266,15 +266,16 @@ double pace_step_stage_host_bytes(const pace_step_plan *plan, double stage) {
     return memory_of(plan, &holds).host_bytes;
 }
 
-/* What libraries and the framework hold, and what of the device's memory is no framework's to give. */
+/* What libraries and the framework hold, and what of the device's memory is no framework's to give. cuBLAS is
+ * deterministic with the larger of its workspaces alone (CUBLAS_WORKSPACE_CONFIG=:4096:8). */
 static void add_held(pace_step_plan *plan, const pace_step_place *place) {
     enum { HOPPER = 90 };
     const pace_framework *framework = plan->framework;
     const pace_device *device = place->device;
+    bool large = device->generation >= HOPPER || plan->config.deterministic > 0;
     plan->device_bytes = device->memory_bytes;
     if (device->generation == 0) return; /* another vendor's: nothing is known */
-    plan->library_bytes =
-        framework->workspaces * framework->workspace_bytes[device->generation >= HOPPER] + framework->buffer_bytes;
+    plan->library_bytes = framework->workspaces * framework->workspace_bytes[large] + framework->buffer_bytes;
     double others = pace_config_ranks(&plan->config) > 1 ? framework->communicator_bytes : 0;
     plan->outside_bytes = framework->context_bytes + others;
     plan->device_bytes = fmax(0, plan->device_bytes - plan->outside_bytes);

@@ -122,6 +122,15 @@ def check_trainium():
     expect(float(node["predicted"]) < float(alone["predicted"]), "more chips", alone, node)
 
 
-for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium):
+def check_deterministic():
+    """cuBLAS gives the same bits with CUBLAS_WORKSPACE_CONFIG=:4096:8 (its reference; torch.use_deterministic_algorithms): 32 MiB a handle, which Hopper's have
+    anyway, where PyTorch's are 8,519,680 bytes on Ampere. Kernels take longer by what nobody tells (Megatron-LM's tests: up to 1.6 times)."""
+    for device, more in (("a100-80-sxm", 2 * (8 * 4096 * 1024 - 8_519_680)), ("h100-80-sxm", 0)):
+        free, same = ask("device,model,framework,micro_batch,deterministic\n" + "".join(f"{device},gpt2,PyTorch,1,{said}\n" for said in (0, 1)))
+        expect(float(same["memory_bytes"]) - float(free["memory_bytes"]) == more, "workspaces", device, free, same)
+        expect(free["predicted"] == same["predicted"] and float(same["high"]) > 1.1 * float(free["high"]), "a wider interval", free, same)
+
+
+for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium, check_deterministic):
     check()
 finish()
