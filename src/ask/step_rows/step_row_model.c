@@ -148,12 +148,12 @@ static const pace_model_called *decoder(const pace_step_reader *r, const char *w
     PACE_YAML_EACH (one, all) {
         const pace_yaml_node *words = pace_yaml_get(one, "words");
         const char *model = pace_yaml_text_of(one, "model");
-        bool fits = !words && !pace_yaml_get(one, "experts") && !pace_yaml_get(one, "grouped");
-        fits |= (experts && pace_yaml_get(one, "experts")) || (grouped && pace_yaml_get(one, "grouped"));
-        for (size_t k = 0; !fits && k < pace_yaml_count(words); k++) {
+        bool of_groups = pace_yaml_get(one, "grouped"), said = !words && !of_groups;
+        for (size_t k = 0; !said && k < pace_yaml_count(words); k++) {
             const char *text = pace_yaml_text(pace_yaml_item(words, k));
-            fits = text && pace_step_says(word, text);
+            said = text && pace_step_says(word, text);
         }
+        bool fits = pace_yaml_get(one, "experts") ? experts && said : said || (of_groups && grouped);
         if (fits && model) return pace_model_names_exact(names, model);
     }
     return NULL;
