@@ -151,6 +151,16 @@ def check_gpt_experts():
         expect(row["last_rank_bytes"] and abs(float(row["last_rank_bytes"]) / (peak * 1e6) - 1) < 0.05, "experts of GPT", row, peak)
 
 
-for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium, check_deterministic, check_losses, check_gpt_experts):
+def check_mixtures():
+    """DeepSeekMoE 16B by the sizes of its config.json (two shared experts of 1,408) is the model of that name: experts' width is not that of its dense layer."""
+    by_name, = ask("model,device,framework,n_gpu,ep,micro_batch,seq\ndeepseek-moe-16b,h100-80-sxm,megatron,8,8,1,4096\n")
+    by_size, = ask("hidden_size,num_hidden_layers,num_attention_heads,intermediate_size,moe_intermediate_size,shared_expert_intermediate_size,first_k_dense_replace,n_routed_experts,"
+                   "num_experts_per_tok,vocab_size,device,framework,n_gpu,ep,micro_batch,seq\n2048,28,16,10944,1408,2816,1,64,6,102400,h100-80-sxm,megatron,8,8,1,4096\n")
+    expect(by_size["predicted"] == by_name["predicted"] and by_size["memory_bytes"] == by_name["memory_bytes"], "a mixture by its sizes", by_size, by_name)
+    dense, = ask("hidden,layers,heads,moe_ffn_hidden_size,vocab,device,framework,micro_batch,seq\n2048,24,16,1408,50304,h100-80-sxm,megatron,1,4096\n")
+    expect("no effect" in dense["status"] and "1408" in dense["status"], "a width of experts without any", dense)
+
+
+for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium, check_deterministic, check_losses, check_gpt_experts, check_mixtures):
     check()
 finish()
