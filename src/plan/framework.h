@@ -45,6 +45,7 @@ typedef struct {
     double adapter_bytes;       /* of a parameter of an adapter; 0 = as wide as others */
     double wide_softmax;        /* whether attention as products takes its softmax in single precision */
     double workspaces;          /* of libraries of products, workspace_bytes each */
+    double engine_workspaces;   /* of Transformer Engine, engine_bytes each before Hopper */
     pace_loss_bytes loss;       /* of its own cross entropy */
     double compiled_loss_bytes; /* in its place where a compiler has the loss, too, which keeps the scores alone */
     double
@@ -56,10 +57,11 @@ typedef struct {
     double nchw_until;           /* the newest generation of devices on which its images lie so; 0 = on all */
     double tokens_once; /* whether a token crosses to each node once, and is copied to its experts' ranks there */
     pace_loss_bytes losses[PACE_CROSS_ENTROPIES]; /* of a cross entropy that is told, whatever the framework */
-    double workspace_bytes[2];                    /* before Hopper, and from Hopper on */
-    double context_bytes, communicator_bytes;     /* of a device's memory, what no allocator of the framework gives */
-    bool zero_known[PACE_ZERO_STAGES];            /* stages of ZeRO that it has; all where nobody says */
-    bool schedule_known[PACE_SCHEDULES];          /* orders of pipelines that a plan looks at; 1F1B where nobody says */
+    double engine_bytes;
+    double workspace_bytes[2];                /* before Hopper, and from Hopper on */
+    double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */
+    bool zero_known[PACE_ZERO_STAGES];        /* stages of ZeRO that it has; all where nobody says */
+    bool schedule_known[PACE_SCHEDULES];      /* orders of pipelines that a plan looks at; 1F1B where nobody says */
 } pace_framework;
 
 /** Whether a framework's steps are as src/model lowers them, with the host costs of catalog/frameworks.yaml. */

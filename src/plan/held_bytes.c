@@ -274,10 +274,12 @@ static void add_held(pace_step_plan *plan, const pace_step_place *place) {
     enum { HOPPER = 90 };
     const pace_framework *framework = plan->framework;
     const pace_device *device = place->device;
-    bool large = device->generation >= HOPPER || plan->config.deterministic > 0;
+    bool hopper = device->generation >= HOPPER, large = hopper || plan->config.deterministic > 0;
+    double engine_bytes = hopper ? framework->workspace_bytes[hopper] : framework->engine_bytes;
     plan->device_bytes = device->memory_bytes;
     if (device->generation == 0) return; /* another vendor's: nothing is known */
-    plan->library_bytes = framework->workspaces * framework->workspace_bytes[large] + framework->buffer_bytes;
+    plan->library_bytes = framework->workspaces * framework->workspace_bytes[large] +
+                          framework->engine_workspaces * engine_bytes + framework->buffer_bytes;
     double others = pace_config_ranks(&plan->config) > 1 ? framework->communicator_bytes : 0;
     plan->outside_bytes = framework->context_bytes + others;
     plan->device_bytes = fmax(0, plan->device_bytes - plan->outside_bytes);
