@@ -124,6 +124,7 @@ typedef enum {
     X(ROW_POWER, "row_power", GROWTH)                      \
     X(ROW_FRAMEWORK, "row_framework", TIMES)               \
     X(STEP_FOUR_BITS, "step_four_bits", TIMES)             \
+    X(STEP_DETERMINISTIC, "step_deterministic", SPREAD)    \
     X(ROW_ADAPTERS, "row_adapters", TIMES)                 \
     X(ROW_RECOMPUTE, "row_recompute", TIMES)               \
     X(ROW_HEADS, "row_heads", TIMES)                       \

@@ -23,6 +23,7 @@ static const char *const inputs[] = {"synthetic", "pinned", "pageable", "usual",
 static const char *const tf32_uses[] = {"convolutions", "none", NULL};
 static const char *const indices[] = {"usual", "int64", "int32", NULL};
 static const char *const loss_reads[] = {"usual", "0", "1", "before_backward", NULL};
+static const char *const cross_entropies[] = {"usual", "parts", "native", "in_place", NULL};
 static const char *const pair_indices[] = {"usual", "device", "host", NULL};
 static const char *const layouts[] = {"usual", "nchw", "nhwc", NULL};
 static const char *const weights[] = {"plain", "packed", NULL};
@@ -59,7 +60,9 @@ static const struct {
     {"weights", offsetof(pace_config, weights), weights, 0, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0, 0},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0, 1},
+    {"deterministic", offsetof(pace_config, deterministic), NULL, 0, 1},
     {"read_loss", offsetof(pace_config, read_loss), loss_reads, 0, 0},
+    {"cross_entropy", offsetof(pace_config, cross_entropy), cross_entropies, 0, 0},
     {"pair_indices", offsetof(pace_config, pair_indices), pair_indices, 0, 0},
     {"dp", offsetof(pace_config, dp), NULL, 1, MOST},
     {"tp", offsetof(pace_config, tp), NULL, 1, MOST},
@@ -316,6 +319,11 @@ double pace_config_passes(const pace_config *config) {
 
 bool pace_config_is_amp(const pace_config *config) {
     return config->precision == PACE_RUN_AMP || config->precision == PACE_RUN_AMP_BF16;
+}
+
+bool pace_config_parts_loss(const pace_config *config) {
+    bool usual = config->cross_entropy == PACE_CROSS_ENTROPY_USUAL;
+    return usual ? config->parts_loss : config->cross_entropy == PACE_CROSS_ENTROPY_PARTS;
 }
 
 bool pace_config_holds_nchw(const pace_config *config) {

@@ -67,6 +67,17 @@ typedef enum { PACE_INDICES_USUAL, PACE_INDICES_INT64, PACE_INDICES_INT32 } pace
  * begins on an idle device; as the model's recipe has it, else never. */
 typedef enum { PACE_LOSS_USUAL, PACE_LOSS_UNREAD, PACE_LOSS_READ_LAST, PACE_LOSS_READ_FIRST } pace_loss_read;
 
+/* How a cross entropy is computed beside what the framework has: by kernels of single operations
+ * (vocab_parallel_cross_entropy), by a compiler's for each part of it (Megatron's --cross-entropy-fusion-impl native),
+ * or by one that writes gradients over the scores (Transformer Engine's, Liger's). */
+typedef enum {
+    PACE_CROSS_ENTROPY_USUAL,
+    PACE_CROSS_ENTROPY_PARTS,
+    PACE_CROSS_ENTROPY_NATIVE,
+    PACE_CROSS_ENTROPY_IN_PLACE,
+    PACE_CROSS_ENTROPIES
+} pace_cross_entropy;
+
 /* Which pairs of vectors an interaction keeps: known to the device, or lists of the host that it copies in each step
  * and waits for (Naumov et al.'s DLRM); as the model's recipe has it, else the former. */
 typedef enum { PACE_PAIRS_USUAL, PACE_PAIRS_DEVICE, PACE_PAIRS_HOST } pace_pair_indices;
@@ -117,12 +128,14 @@ typedef struct {
     double sequence;     /* tokens of a sample; 0 = the model's own */
     int mode, precision, allow_tf32, optimizer, update, execution, attention, input, indices, read_loss, pair_indices,
         recompute;         /* of the enums above */
+    int cross_entropy;     /* a pace_cross_entropy */
     int graphs;            /* a pace_graph_parts */
     int layout;            /* a pace_image_layout */
     int weights;           /* a pace_weights_layout */
     int offload;           /* a pace_offload */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
+    double deterministic;  /* 1 = kernels that give the same bits each time (torch.use_deterministic_algorithms) */
     double dp, tp, pp, vpp, cp, ep, zero_stage;
     double
         zero_group; /* ranks that ZeRO divides states over: a group of data-parallel neighbours, which others replicate
@@ -159,7 +172,7 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
-enum { PACE_CONFIG_FIELDS = 38 }; /* at most */
+enum { PACE_CONFIG_FIELDS = 40 }; /* at most */
 
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);
@@ -253,3 +266,6 @@ int pace_config_parameter_bytes(const pace_config *config);
 /** Of one parameter as replicas give it to each other: a half under autocast. */
 int pace_config_gathered_bytes(const pace_config *config);
 bool pace_config_is_amp(const pace_config *config);
+
+/** Whether a cross entropy is kernels of single operations. */
+bool pace_config_parts_loss(const pace_config *config);

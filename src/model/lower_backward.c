@@ -543,7 +543,7 @@ void pace_backward_loss(pace_lowering *to, const layer_view *view) {
                                          view->bytes));
         return;
     }
-    if (to->config->parts_loss) {
+    if (pace_config_parts_loss(to->config)) {
         pace_backward_parts_loss(to, view, rows, columns);
         pace_backward_give(to, view);
         return;

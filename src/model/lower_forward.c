@@ -298,7 +298,7 @@ static void forward_loss(pace_lowering *to, const layer_view *view) {
                                     view->bytes));
         return;
     }
-    if (to->config->parts_loss) {
+    if (pace_config_parts_loss(to->config)) {
         pace_forward_parts_loss(to, view, rows, columns);
         return;
     }

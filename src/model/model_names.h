@@ -8,7 +8,7 @@ typedef struct {
     char plain[64]; /* pace_model_plain_name() of the name */
     char model[64]; /* what the catalogue calls it */
     char family[32];
-    char sizes[160]; /* parameters that a row of a table may set: " hidden layers … " */
+    char sizes[400]; /* parameters that a row of a table may set: " hidden layers … " */
 } pace_model_called;
 
 typedef struct {

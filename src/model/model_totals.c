@@ -85,14 +85,18 @@ static bool keeps_fp8(const pace_layer *layer, const pace_config *config) {
     return product && config->keeps_fp8 && pace_config_is_fp8(config) && layer->segment > 0 && !whole;
 }
 
+/* Experts that are weighed before their last product keep what their activation gives for the gradient of the weights,
+ * and the product of both. One kernel does both of a gated unit, and forms the former anew
+ * (megatron/core/transformer/moe/experts.py and core/fusions/fused_bias_swiglu.py). */
 double pace_kept_experts(const pace_model *model, const pace_layer *layer, const pace_config *config,
                          int element_bytes) {
     const double *option = layer->option;
     double up = option[PACE_OPTION_GATED] > 0 ? 2 : 1;
     double input = keeps_fp8(layer, config) ? 1 : element_bytes, output = config->routes_inside ? 0 : element_bytes;
+    double unweighed = config->routes_inside && up == 1 ? element_bytes : 0;
     return pace_model_sequence(model, config) / config->cp * option[PACE_OPTION_TOPK] *
            ((input + output) * layer->shape.channels +
-            (up * element_bytes + input) * option[PACE_OPTION_FFN] / config->tp);
+            (up * element_bytes + unweighed + input) * option[PACE_OPTION_FFN] / config->tp);
 }
 
 double pace_kept_interaction(const pace_model *model, const pace_layer *layer, const pace_config *config,

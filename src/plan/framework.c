@@ -73,7 +73,7 @@ static pace_status read_numbers(const named_number *numbers, size_t count, bool 
 }
 
 static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    *out = (pace_framework){.loss_kept_bytes = 4};
+    *out = (pace_framework){.loss.kept = 4};
     const named_number needed[] = {{"launch_us", &out->launch_s, 1e-6, 1e4},
                                    {"dispatch_us", &out->dispatch_s, 1e-6, 1e5},
                                    {"gradient_bytes", &out->gradient_bytes, 1, 8},
@@ -103,8 +103,9 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"adapter_bytes", &out->adapter_bytes, 1, 8},
                                    {"wide_softmax", &out->wide_softmax, 1, 1},
                                    {"workspaces", &out->workspaces, 1, 16},
-                                   {"loss_kept_bytes", &out->loss_kept_bytes, 1, 64},
-                                   {"loss_formed_bytes", &out->loss_formed_bytes, 1, 64},
+                                   {"engine_workspaces", &out->engine_workspaces, 1, 16},
+                                   {"loss_kept_bytes", &out->loss.kept, 1, 64},
+                                   {"loss_formed_bytes", &out->loss.formed, 1, 64},
                                    {"compiled_loss_bytes", &out->compiled_loss_bytes, 1, 64},
                                    {"selects_products", &out->selects_products, 1, 1},
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},
@@ -144,8 +145,8 @@ static pace_status read_attention(pace_attention_kernel_entry *out, const pace_y
 /* What a device's memory holds besides, whatever the framework; none where nobody says. */
 static pace_status read_held(pace_frameworks *out) {
     const pace_yaml_node *held = pace_yaml_get(pace_yaml_root(out->yaml), "held");
-    static const char *const keys[] = {"workspace", "workspace_hopper", "context", "communicators"};
-    double bytes[] = {0, 0, 0, 0};
+    static const char *const keys[] = {"workspace", "workspace_hopper", "context", "communicators", "workspace_engine"};
+    double bytes[PACE_COUNT(keys)] = {0};
     for (size_t i = 0; held && i < PACE_COUNT(keys); i++) {
         const pace_yaml_node *value = pace_yaml_get(pace_yaml_get(held, keys[i]), "bytes");
         if (!value) return fail_at(out->yaml, held, keys[i]);
@@ -156,6 +157,22 @@ static pace_status read_held(pace_frameworks *out) {
         out->items[i].workspace_bytes[0] = bytes[0], out->items[i].workspace_bytes[1] = bytes[1];
         if (out->items[i].context_bytes == 0) out->items[i].context_bytes = bytes[2];
         out->items[i].communicator_bytes = bytes[3];
+        out->items[i].engine_bytes = bytes[4];
+    }
+    return PACE_OK;
+}
+
+/* Of cross entropies that a question names; parts, native, in_place, as pace_cross_entropy has them. */
+static pace_status read_losses(pace_frameworks *out) {
+    const pace_yaml_node *losses = pace_yaml_get(pace_yaml_root(out->yaml), "losses");
+    static const char *const keys[PACE_CROSS_ENTROPIES] = {NULL, "parts", "native", "in_place"};
+    for (size_t i = 1; losses && i < PACE_COUNT(keys); i++) {
+        const pace_yaml_node *one = pace_yaml_get(losses, keys[i]);
+        pace_loss_bytes loss;
+        if (!one) return fail_at(out->yaml, losses, keys[i]);
+        const named_number bytes[] = {{"kept", &loss.kept, 1, 64}, {"formed", &loss.formed, 1, 64}};
+        PACE_TRY(read_numbers(bytes, PACE_COUNT(bytes), false, out->yaml, one));
+        for (size_t k = 0; k < out->count; k++) out->items[k].losses[i] = loss;
     }
     return PACE_OK;
 }
@@ -167,6 +184,7 @@ static pace_status read_all(pace_frameworks *out) {
     for (; out->count < pace_yaml_count(list); out->count++)
         PACE_TRY(read_framework(&out->items[out->count], out->yaml, pace_yaml_item(list, out->count)));
     PACE_TRY(read_held(out));
+    PACE_TRY(read_losses(out));
     const pace_yaml_node *attention = pace_yaml_get(root, "attention");
     if (pace_yaml_count(attention) > PACE_FRAMEWORKS_MOST) return fail_at(out->yaml, attention, "at most 24 kernels");
     for (; out->attention_count < pace_yaml_count(attention); out->attention_count++)

@@ -6,6 +6,11 @@
 
 enum { PACE_ZERO_STAGES = 4 };
 
+/* Per score, beside the scores: until backward; at work in the loss. */
+typedef struct {
+    double kept, formed;
+} pace_loss_bytes;
+
 typedef struct {
     char name[32];
     const char
@@ -35,13 +40,13 @@ typedef struct {
     double
         bf16_gradient_bytes; /* of gradients in bf16, beside those of one micro-batch; 0 = as of other half precision */
     double buffer_bytes;     /* held whatever the model is */
-    double formed_state_bytes; /* of state_bytes: formed when the optimizer runs, where activations were */
-    double updates_lists;      /* whether its optimizer forms the roots of all second moments at once */
-    double adapter_bytes;      /* of a parameter of an adapter; 0 = as wide as others */
-    double wide_softmax;       /* whether attention as products takes its softmax in single precision */
-    double workspaces;         /* of libraries of products, workspace_bytes each */
-    double loss_kept_bytes,
-        loss_formed_bytes;      /* per score, beside the scores: until backward; in the loss's backward */
+    double formed_state_bytes;  /* of state_bytes: formed when the optimizer runs, where activations were */
+    double updates_lists;       /* whether its optimizer forms the roots of all second moments at once */
+    double adapter_bytes;       /* of a parameter of an adapter; 0 = as wide as others */
+    double wide_softmax;        /* whether attention as products takes its softmax in single precision */
+    double workspaces;          /* of libraries of products, workspace_bytes each */
+    double engine_workspaces;   /* of Transformer Engine, engine_bytes each before Hopper */
+    pace_loss_bytes loss;       /* of its own cross entropy */
     double compiled_loss_bytes; /* in its place where a compiler has the loss, too, which keeps the scores alone */
     double
         selects_products; /* whether selective recomputation keeps every second product and attention, nothing else */
@@ -51,6 +56,8 @@ typedef struct {
     double sums_in_convolutions; /* whether convolutions sum what batch norms behind them need */
     double nchw_until;           /* the newest generation of devices on which its images lie so; 0 = on all */
     double tokens_once; /* whether a token crosses to each node once, and is copied to its experts' ranks there */
+    pace_loss_bytes losses[PACE_CROSS_ENTROPIES]; /* of a cross entropy that is told, whatever the framework */
+    double engine_bytes;
     double workspace_bytes[2];                /* before Hopper, and from Hopper on */
     double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */
     bool zero_known[PACE_ZERO_STAGES];        /* stages of ZeRO that it has; all where nobody says */

@@ -33,15 +33,18 @@ static bool is_on(const pace_step_plan *plan, const pace_slot_part *part, double
     return pace_step_tail_stage(plan, &part->part) == stage && chunk == plan->config.vpp - 1;
 }
 
-static bool compiles_loss(const pace_step_plan *plan) {
-    return plan->config.execution == PACE_COMPILED && plan->framework->compiled_loss_bytes > 0;
+/* As it was told, as a compiler has it that compiles the whole step, or as the framework's own. */
+static pace_loss_bytes loss_of(const pace_step_plan *plan) {
+    const pace_framework *framework = plan->framework;
+    bool compiles = plan->config.execution == PACE_COMPILED && framework->compiled_loss_bytes > 0;
+    if (plan->config.cross_entropy) return framework->losses[plan->config.cross_entropy];
+    return compiles ? (pace_loss_bytes){0, framework->compiled_loss_bytes} : framework->loss;
 }
 
 /* What is counted has a softmax in single precision beside the scores. */
 static double part_kept_bytes(const pace_step_plan *plan, const pace_slot_part *part) {
     const double counted = 4;
-    double kept = compiles_loss(plan) ? 0 : plan->framework->loss_kept_bytes;
-    return part->kept_bytes + (kept - counted) * part->scores;
+    return part->kept_bytes + (loss_of(plan).kept - counted) * part->scores;
 }
 
 /* Of a mean layer. */
@@ -64,8 +67,7 @@ double pace_step_kept_bytes(const pace_step_plan *plan, double stage, double chu
 }
 
 double pace_step_again_bytes(const pace_step_plan *plan, double stage) {
-    const pace_framework *framework = plan->framework;
-    double of_loss = compiles_loss(plan) ? framework->compiled_loss_bytes : framework->loss_formed_bytes, widest = 0;
+    double of_loss = loss_of(plan).formed, widest = 0;
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
         bool held = is_on(plan, part, stage, 0) || is_on(plan, part, stage, plan->config.vpp - 1);
@@ -121,7 +123,7 @@ static double gathered_bytes(const pace_step_plan *plan) {
 static void add_moments(pace_stage_holds *holds, const pace_step_plan *plan) {
     bool copies = pace_step_copies_activations(plan);
     double tail = 0, loss = 0, again = 0, layers = plan->slots->layers, on_device = copies ? 1 : layers;
-    double of_loss = compiles_loss(plan) ? plan->framework->compiled_loss_bytes : plan->framework->loss_formed_bytes;
+    double of_loss = loss_of(plan).formed;
     pace_share layer = pace_layer_share(plan->slots), end = pace_place_share(plan->slots, PACE_PART_TAIL);
     for (unsigned i = 0; i < plan->slots->count; i++) {
         const pace_slot_part *part = &plan->slots->parts[i];
@@ -266,15 +268,18 @@ double pace_step_stage_host_bytes(const pace_step_plan *plan, double stage) {
     return memory_of(plan, &holds).host_bytes;
 }
 
-/* What libraries and the framework hold, and what of the device's memory is no framework's to give. */
+/* What libraries and the framework hold, and what of the device's memory is no framework's to give. cuBLAS is
+ * deterministic with the larger of its workspaces alone (CUBLAS_WORKSPACE_CONFIG=:4096:8). */
 static void add_held(pace_step_plan *plan, const pace_step_place *place) {
     enum { HOPPER = 90 };
     const pace_framework *framework = plan->framework;
     const pace_device *device = place->device;
+    bool hopper = device->generation >= HOPPER, large = hopper || plan->config.deterministic > 0;
+    double engine_bytes = hopper ? framework->workspace_bytes[hopper] : framework->engine_bytes;
     plan->device_bytes = device->memory_bytes;
     if (device->generation == 0) return; /* another vendor's: nothing is known */
-    plan->library_bytes =
-        framework->workspaces * framework->workspace_bytes[device->generation >= HOPPER] + framework->buffer_bytes;
+    plan->library_bytes = framework->workspaces * framework->workspace_bytes[large] +
+                          framework->engine_workspaces * engine_bytes + framework->buffer_bytes;
     double others = pace_config_ranks(&plan->config) > 1 ? framework->communicator_bytes : 0;
     plan->outside_bytes = framework->context_bytes + others;
     plan->device_bytes = fmax(0, plan->device_bytes - plan->outside_bytes);

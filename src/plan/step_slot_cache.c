@@ -99,7 +99,7 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                    config->indices,      config->selects_products, config->keeps_fp8,    config->routes_inside,
                    config->offload,      config->allow_tf32,       config->lora_layers,  config->read_loss,
                    config->pair_indices, config->tokens_once,      config->layout,       config->sums_in_convolutions,
-                   config->graphs,       config->fuses_norms,      config->quantized,    config->parts_loss,
+                   config->graphs,       config->fuses_norms,      config->quantized,    pace_config_parts_loss(config),
                    config->sums_beside,  config->wide_adapters,    config->wide_softmax, config->weights};
     _Static_assert(sizeof numbers == sizeof key.numbers && sizeof words == sizeof key.words, "all have their places");
     memcpy(key.numbers, numbers, sizeof numbers);

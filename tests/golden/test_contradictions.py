@@ -75,6 +75,7 @@ def test_no_effect():
     for setting in ("update=fused", "input=pinned", "indices=int32", "bucket_bytes=1000000", "execution=graph"):
         for verb in ("predict", "plan"):
             refused((verb, "gpt2", "--on", "dgx-h100", "--set", "framework=megatron", "--set", setting), "set: " + setting.split("=")[0] + " has no effect", "framework=pytorch")
+    refused(("predict", "gpt2", "--on", "dgx-h100", "--set", "cross_entropy=native"), "cross_entropy has no effect with framework=pytorch")
     refused(("predict", "gpt2", "--on", "dgx-h100", "--set", "zero_stage=3", "--set", "bucket_bytes=25MiB"), "bucket_bytes has no effect with zero_stage 3")
     for verb in ("predict", "plan"):
         refused((verb, "lenet", "--on", "dgx-h100", "--set", "sequence=128"), "sequence has no effect on a model without a sequence")

@@ -122,6 +122,45 @@ def check_trainium():
     expect(float(node["predicted"]) < float(alone["predicted"]), "more chips", alone, node)
 
 
-for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium):
+def check_deterministic():
+    """cuBLAS gives the same bits with CUBLAS_WORKSPACE_CONFIG=:4096:8 (its reference; torch.use_deterministic_algorithms): 32 MiB a handle, which Hopper's have
+    anyway, where PyTorch's are 8,519,680 bytes on Ampere. Kernels take longer by what nobody tells (Megatron-LM's tests: up to 1.6 times)."""
+    for device, more in (("a100-80-sxm", 2 * (8 * 4096 * 1024 - 8_519_680)), ("h100-80-sxm", 0)):
+        free, same = ask("device,model,framework,micro_batch,deterministic\n" + "".join(f"{device},gpt2,PyTorch,1,{said}\n" for said in (0, 1)))
+        expect(float(same["memory_bytes"]) - float(free["memory_bytes"]) == more, "workspaces", device, free, same)
+        expect(free["predicted"] == same["predicted"] and float(same["high"]) > 1.1 * float(free["high"]), "a wider interval", free, same)
+
+
+def check_losses():
+    """Megatron-LM's functional tests of 12 layers on four of eight H100 (golden values, mem-max-allocated-bytes): 1,427 MB with a cross entropy of single operations
+    (tp2_pp2_resume_torch_dist_reshard_1x4xNone), 1,838 with --cross-entropy-loss-fusion. Transformer Engine's keeps no softmax: 4 bytes a score less."""
+    head = "device,framework,layers,hidden,heads,seq,vocab,micro_batch,global_batch,tp,pp,n_gpu,zero_stage,sequence_parallel,cross_entropy\n"
+    rows = ask(head + "".join(f"h100-80-sxm,megatron,12,512,8,1024,50304,4,32,2,2,8,0,0,{loss}\n" for loss in ("parts", "native", "in_place")))
+    parts, native, in_place = (float(row["last_rank_bytes"]) for row in rows)
+    expect(abs((native - parts) / 411e6 - 1) < 0.01 and parts - in_place == 4 * 4096 * 50304 / 2, "bytes of a loss", parts, native, in_place)
+    expect(float(rows[0]["predicted"]) > float(rows[1]["predicted"]) >= float(rows[2]["predicted"]), "kernels of single operations", rows)
+
+
+def check_gpt_experts():
+    """Megatron's GPT with --num-experts has experts of two products, dropout and tied embeddings: four functional tests on eight A100, whose recipes say so (golden values,
+    mem-max-allocated-bytes), within 5 %. As a mixture, whose experts are gated, they were 0.87 to 1.16 of it."""
+    head = "model,device,framework,layers,hidden,heads,seq,micro_batch,global_batch,n_gpu,tp,pp,cp,ep,num_experts,topk,zero_stage,sequence_parallel,deterministic,attention\n"
+    measured = {"2,1,1,2,8,1,1,1,1,fused": 2134, "2,1,1,2,8,1,1,1,1,math": 3110, "2,2,1,2,4,1,0,1,1,math": 2081, "1,2,2,2,4,1,0,0,0,fused": 2022}
+    rows = ask(head + "".join(f"GPT with experts,a100-80-sxm,megatron,12,512,8,1024,4,32,8,{how}\n" for how in measured))
+    for row, peak in zip(rows, measured.values()):
+        expect(row["last_rank_bytes"] and abs(float(row["last_rank_bytes"]) / (peak * 1e6) - 1) < 0.05, "experts of GPT", row, peak)
+
+
+def check_mixtures():
+    """DeepSeekMoE 16B by the sizes of its config.json (two shared experts of 1,408) is the model of that name: experts' width is not that of its dense layer."""
+    by_name, = ask("model,device,framework,n_gpu,ep,micro_batch,seq\ndeepseek-moe-16b,h100-80-sxm,megatron,8,8,1,4096\n")
+    by_size, = ask("hidden_size,num_hidden_layers,num_attention_heads,intermediate_size,moe_intermediate_size,shared_expert_intermediate_size,first_k_dense_replace,n_routed_experts,"
+                   "num_experts_per_tok,vocab_size,device,framework,n_gpu,ep,micro_batch,seq\n2048,28,16,10944,1408,2816,1,64,6,102400,h100-80-sxm,megatron,8,8,1,4096\n")
+    expect(by_size["predicted"] == by_name["predicted"] and by_size["memory_bytes"] == by_name["memory_bytes"], "a mixture by its sizes", by_size, by_name)
+    dense, = ask("hidden,layers,heads,moe_ffn_hidden_size,vocab,device,framework,micro_batch,seq\n2048,24,16,1408,50304,h100-80-sxm,megatron,1,4096\n")
+    expect("no effect" in dense["status"] and "1408" in dense["status"], "a width of experts without any", dense)
+
+
+for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium, check_deterministic, check_losses, check_gpt_experts, check_mixtures):
     check()
 finish()

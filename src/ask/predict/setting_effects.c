@@ -16,6 +16,11 @@ static bool launches(const question *q) {
     return is_lowered(q) || q->config->execution != PACE_CUDA_GRAPH || q->config->execution == q->framework->execution;
 }
 
+/* What is walked computes the loss as PyTorch's operators do. */
+static bool writes_loss(const question *q) { return q->framework && !pace_framework_is_lowered(q->framework); }
+
+static bool has_loss(const question *q) { return pace_model_has_layer(q->model, PACE_LAYER_LOSS); }
+
 static bool keeps_parameters(const question *q) { return q->config->zero_stage < 3; }
 
 static bool has_sequence(const question *q) { return q->model->sequence > 0 || q->config->sequence == 0; }
@@ -82,6 +87,8 @@ static const struct {
     {"input", is_lowered, of_pytorch},
     {"indices", is_lowered, of_pytorch},
     {"update", is_lowered, of_pytorch},
+    {"cross_entropy", has_loss, "on a model without a loss"},
+    {"cross_entropy", writes_loss, "with framework=pytorch or its kin, whose operators are walked"},
     {"execution", launches, "with this value unless framework=pytorch"},
     {"graphs", captures_blocks, "with this value on a model that repeats no block of layers"},
     {"graphs", captures_attention, "with the value attention on a model without attention layers"},

@@ -17,12 +17,13 @@ typedef struct {
     size_t count;
 } settings;
 
-/* Sizes that columns state and models have as parameters. */
+/* Sizes that columns state and models have as parameters; of two columns of one the first that a row fills counts. */
 static const struct {
     const char *key;
     pace_step_column column;
 } sizes[] = {{"hidden", PACE_STEP_HIDDEN},     {"layers", PACE_STEP_LAYERS},     {"heads", PACE_STEP_HEADS},
-             {"head_dim", PACE_STEP_HEAD_DIM}, {"kv_heads", PACE_STEP_KV_HEADS}, {"ffn", PACE_STEP_FFN},
+             {"head_dim", PACE_STEP_HEAD_DIM}, {"kv_heads", PACE_STEP_KV_HEADS}, {"ffn", PACE_STEP_EXPERT_FFN},
+             {"shared", PACE_STEP_SHARED},     {"dense", PACE_STEP_DENSE},       {"ffn", PACE_STEP_FFN},
              {"vocab", PACE_STEP_VOCAB},       {"experts", PACE_STEP_EXPERTS},   {"topk", PACE_STEP_TOPK},
              {"image", PACE_STEP_IMAGE},       {"sliding", PACE_STEP_SLIDING}};
 
@@ -36,12 +37,19 @@ static void set(settings *to, const char *key, double value) {
     if (to->count < SETTINGS) to->items[to->count++] = (pace_model_setting){.key = key, .value = value, .text = ""};
 }
 
-/* What a row states of the sizes that a model takes. */
+static bool takes(const pace_model_called *model, size_t size) {
+    bool of_experts = sizes[size].column == PACE_STEP_EXPERT_FFN;
+    return pace_model_called_takes(model, sizes[size].key) &&
+           (!of_experts || pace_model_called_takes(model, "experts"));
+}
+
+/* What a row states of the sizes that a model takes. Beside a width of experts another one is that of dense layers. */
 static void set_stated(settings *with, const pace_step_reader *r, size_t row, const pace_model_called *model) {
     double value;
     for (size_t i = 0; i < PACE_COUNT(sizes); i++)
-        if (pace_model_called_takes(model, sizes[i].key) && has(&value, r, row, sizes[i].column))
-            set(with, sizes[i].key, value);
+        if (takes(model, i) && has(&value, r, row, sizes[i].column)) set(with, sizes[i].key, value);
+    bool two = has(&value, r, row, PACE_STEP_EXPERT_FFN) && has(&value, r, row, PACE_STEP_FFN);
+    if (two && pace_model_called_takes(model, "dense_ffn")) set(with, "dense_ffn", value);
     const char *window = pace_step_cell(r, row, PACE_STEP_SLIDING);
     if (*window && pace_says_no_window(window) && pace_model_called_takes(model, "sliding")) set(with, "sliding", 0);
     value = pace_model_name_image(pace_step_cell(r, row, PACE_STEP_MODEL));
@@ -148,12 +156,12 @@ static const pace_model_called *decoder(const pace_step_reader *r, const char *w
     PACE_YAML_EACH (one, all) {
         const pace_yaml_node *words = pace_yaml_get(one, "words");
         const char *model = pace_yaml_text_of(one, "model");
-        bool fits = !words && !pace_yaml_get(one, "experts") && !pace_yaml_get(one, "grouped");
-        fits |= (experts && pace_yaml_get(one, "experts")) || (grouped && pace_yaml_get(one, "grouped"));
-        for (size_t k = 0; !fits && k < pace_yaml_count(words); k++) {
+        bool of_groups = pace_yaml_get(one, "grouped"), said = !words && !of_groups;
+        for (size_t k = 0; !said && k < pace_yaml_count(words); k++) {
             const char *text = pace_yaml_text(pace_yaml_item(words, k));
-            fits = text && pace_step_says(word, text);
+            said = text && pace_step_says(word, text);
         }
+        bool fits = pace_yaml_get(one, "experts") ? experts && said : said || (of_groups && grouped);
         if (fits && model) return pace_model_names_exact(names, model);
     }
     return NULL;
@@ -268,7 +276,7 @@ static void note_unused_sizes(pace_step_row *out, const pace_step_reader *r, siz
                               const pace_model_called *model) {
     double value;
     for (size_t i = 0; i < PACE_COUNT(sizes); i++) {
-        if (pace_model_called_takes(model, sizes[i].key) || !has(&value, r, row, sizes[i].column)) continue;
+        if (takes(model, i) || !has(&value, r, row, sizes[i].column)) continue;
         if (sizes[i].column == PACE_STEP_TOPK) pace_step_note(out, "no effect without experts: topk %g", value);
         else if (!is_implied(r, row, sizes[i].column, value))
             pace_step_note(out, "no effect on %.40s: %s %g", model->model, sizes[i].key, value);
