@@ -68,7 +68,10 @@ static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t
     double kernels = plan->config.update == PACE_UPDATE_LOOP ? host_part : 1; /* one a tensor, or few for all */
     out->update_launches = kernels * plan->update_launches;
     out->update_device_s = part * (beside->update_s - plan->update_least_s) + kernels * plan->update_least_s;
-    out->update_host_s = host_part * plan->update_host_s;
+    bool issues = lowered && plan->config.offload != PACE_OFFLOAD_OPTIMIZER;
+    out->update_host_s = issues ? pace_step_update_host_s(plan, pace_step_stage_tensors_part(plan, stage))
+                                : host_part * plan->update_host_s;
+    out->message_host_s = plan->slots->rest_host_s[PACE_REST_MESSAGE];
 }
 
 static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {

@@ -53,6 +53,15 @@ static double sent(bool *far, const turn_walk *w, uint32_t stage, const pace_tur
     return end < 0 ? NAN : end;
 }
 
+/* Whether what a turn has computed goes to another stage. */
+static bool passes_on(const turn_walk *w, uint32_t stage, const pace_turn *t) {
+    bool back = t->pass != PACE_TURN_FORWARD;
+    uint32_t part = pace_pipeline_part(w->pipeline, stage, t->chunk);
+    uint32_t end = back ? 0 : w->pipeline->stages * w->pipeline->chunks - 1;
+    if (t->pass == PACE_TURN_WEIGHTS || part == end) return false;
+    return pace_pipeline_stage(w->pipeline, back ? part - 1 : part + 1) != stage;
+}
+
 /* The host waits for the copy, which comes behind what its device has to do. */
 static void take_input(const turn_walk *w, uint32_t stage, const pace_turn *t) {
     pace_stage_lanes *lanes = &w->stages[stage].lanes;
@@ -230,14 +239,18 @@ static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
     *done = !isnan(from);
     if (!*done) return PACE_OK;
     take_input(w, stage, t);
+    double message_host_s = of_stage(w, stage)->message_host_s;
+    if (far) s->lanes.host_s += message_host_s;
     double asked_s = s->lanes.compute_s - s->leaves_s; /* for what the turn needs */
+    if (far && message_host_s > 0) asked_s = fmax(asked_s, s->lanes.host_s);
     double needed_s = fmax(asked_s, from) + (far ? w->message_s : 0), start_s = fmax(s->lanes.compute_s, needed_s);
     double issued_s = s->lanes.host_s, begun_s = fmax(start_s, issued_s);
     PACE_TRY(take_pass(w, s, times, t, start_s, needed_s));
     exchange_gradients(w, s, times, t, begun_s, issued_s);
+    double sent_s = s->lanes.compute_s - s->leaves_s;
+    if (message_host_s > 0 && passes_on(w, stage, t)) sent_s = fmax(sent_s, s->lanes.host_s += message_host_s);
     if (t->pass != PACE_TURN_WEIGHTS)
-        *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) =
-            s->lanes.compute_s - s->leaves_s;
+        *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) = sent_s;
     s->next++;
     return PACE_OK;
 }

@@ -35,6 +35,7 @@ typedef struct {
     const pace_gathered_chunk *forms; /* blocks in whose order gradients come; NULL = evenly */
     const pace_gathered_chunk *blocks; /* that ZeRO gathers; NULL = none */
     bool gathers_each;                 /* ZeRO 3: in each pass; else once a step */
+    double message_host_s;             /* of a stage's host, for each message that it sends or asks for */
     bool
         ends_together; /* behind its last turn the stage adds gradients of a table that others hold, which do so, too */
     /* before a forward pass over the model's first part its batch is copied, before one over its last its targets: on
