@@ -248,7 +248,7 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     bool tied_across;
     PACE_TRY(price_message(plan, place, far));
     if (plan->slots->tied_parameters > 0 && !pace_schedule_is_v(plan->config.schedule) &&
-        pace_config_trains_all(config))
+        pace_config_trains_all(config) && config->optimizer != PACE_NO_UPDATE) /* else nothing waits for it */
         PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
                                        plan->slots->tied_parameters * pace_step_gradient_bytes(plan), 2,
                                        far * (config->pp - 1)));
