@@ -23,7 +23,8 @@ typedef struct {
     double call_s;     /* what the host takes to issue one of both */
     double moved_s[2]; /* of a layer whose activations do not stay: copied to the host behind a forward pass, and back
                           before a backward one */
-    double share;      /* of all gradients, those of this block */
+    double share;      /* of all gradients, those of this block; */
+    double put_off;    /* and of its own those that come in a turn apart where the schedule has one */
 } pace_gathered_block;
 
 /* Layers of a stage between whose passes others come: blocks in the order of the forward pass. */

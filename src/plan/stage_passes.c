@@ -214,6 +214,8 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
     double trained = part->part.trained_parameters + part->part.trained_expert_parameters;
     if (all > 0) block.share = (trained + (last ? pace_tied_share(plan).trained : 0)) / all;
+    double held = part->part.parameters + part->part.expert_parameters;
+    if (held > 0) block.put_off = part->part.put_off_parameters / held;
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int way = 0; way < 2 && hosts; way++) block.moved_s[way] = plan->copies_s[way][part - plan->slots->parts];
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {

@@ -112,6 +112,15 @@ static double last_bucket_s(const pace_step_plan *plan, uint32_t stage) {
     return left_s > 0 ? left_s : plan->last_bucket_s;
 }
 
+/* Gradients of norms and biases come with those of inputs, and last of these a table's, which fills the bucket. */
+static double early_s(const pace_step_plan *plan, double exchange_s, uint32_t stage, uint32_t chunk) {
+    pace_share most = pace_share_trained(plan->most);
+    double formed = 1 - pace_step_chunk_put_off(plan, stage, chunk, 0);
+    double bytes = formed * pace_step_chunk_part(plan, stage, chunk) * (most.dense + most.expert) *
+                   pace_step_gradient_bytes(plan);
+    return bytes >= plan->config.bucket_bytes ? formed * exchange_s : 0;
+}
+
 /* Below ZeRO 3: gradients go into buckets, which are exchanged as they fill. */
 static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, const pace_stage_blocks *of,
                            uint32_t stage) {
@@ -124,6 +133,7 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
         chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);
         chunks[chunk].bucket_s = plan->full_bucket_s;
         chunks[chunk].last_bucket_s = last_bucket_s(plan, stage);
+        chunks[chunk].early_s = early_s(plan, chunks[chunk].exchange_s, stage, chunk);
         if (chunk < of->count) chunks[chunk].forms = &of->chunks[chunk];
         chunks->end_device_s -= chunks[chunk].fill_device_s;
         chunks->end_host_s -= chunks[chunk].fill_host_s;

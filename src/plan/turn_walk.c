@@ -80,9 +80,10 @@ double pace_turn_forms(const pace_turn *turn, double put_off) {
 
 static bool forms_weights(const pace_turn *t) { return t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_WEIGHTS; }
 
-/* The pass behind which a chunk's gradients are complete. */
-static bool completes(const turn_walk *w, const pace_turn *t) {
-    return forms_weights(t) && t->micro_batch + 1 == w->pipeline->micro_batches;
+/* Of a chunk's gradients what is exchanged when the last micro-batch has formed it. */
+static double exchanged_s(const pace_turn_times *times, const pace_turn *t) {
+    if (t->pass == PACE_TURN_INPUTS) return times->early_s;
+    return t->pass == PACE_TURN_WEIGHTS ? times->exchange_s - times->early_s : times->exchange_s;
 }
 
 /* Host and device of a turn whose device waits so long for copies. The first micro-batch has no gradients to add to;
@@ -182,7 +183,7 @@ typedef struct {
 
 static void form_block(pass_progress *p, const pace_turn_times *times, const pace_turn *t, size_t i) {
     const pace_gathered_block *block = times->forms ? times->forms->blocks[i] : NULL;
-    double share = block ? block->share : 1;
+    double share = block ? block->share * pace_turn_forms(t, block->put_off) : 1;
     p->formed += share;
     if (block && !times->fills_behind) {
         p->host_s += block->pass[t->pass].host_s;
@@ -193,10 +194,11 @@ static void form_block(pass_progress *p, const pace_turn_times *times, const pac
 /* How long before the end of a pass of `pass_s` its buckets would have to begin for the last to have gone when the pass
  * ends: each goes when it is full, and those behind it follow in line. Within a block gradients come evenly, so that
  * its first and its last full bucket decide. The host began `lead_s` before the device. */
-static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, double pass_s, double lead_s) {
+static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, double exchange_s, double pass_s,
+                             double lead_s) {
     const size_t count = times->forms ? times->forms->count : 1;
     const double rounding = 1e-9;
-    const double filled = times->bucket_s > 0 ? fmin(1, times->bucket_s / times->exchange_s) : 1;
+    const double filled = times->bucket_s > 0 ? fmin(1, times->bucket_s / exchange_s) : 1;
     double left_s = 0;
     pass_progress all = {.host_s = -lead_s}, at = all;
     for (size_t i = count; i-- > 0;) form_block(&all, times, t, i);
@@ -210,7 +212,7 @@ static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, d
         for (size_t k = 0; k < PACE_COUNT(full); k++) {
             double part = share > 0 ? (full[k] - formed) / share : -1;
             if (part < -rounding || part > 1 + rounding) continue;
-            left_s = fmax(left_s, (1 - full[k] + filled) * times->exchange_s - (1 - done - part * work) * pass_s);
+            left_s = fmax(left_s, (1 - full[k] + filled) * exchange_s - (1 - done - part * work) * pass_s);
         }
     }
     return left_s;
@@ -221,12 +223,16 @@ static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, d
 static void exchange_gradients(turn_walk *w, stage_clock *s, const pace_turn_times *times, const pace_turn *t,
                                double begun_s, double issued_s) {
     pace_stage_lanes *l = &s->lanes;
-    if (!completes(w, t)) return;
-    bool last = --s->left_chunks == 0;
-    if (!(times->exchange_s > 0)) return;
+    bool completes = forms_weights(t), newest = t->micro_batch + 1 == w->pipeline->micro_batches;
+    if (t->pass == PACE_TURN_FORWARD || !newest) return;
+    bool last = completes && --s->left_chunks == 0;
+    double exchange_s = exchanged_s(times, t);
+    if (!(exchange_s > 0)) return;
     double pass_s = times->fills_behind ? times->fill_device_s : l->compute_s - begun_s;
-    double left_s = fmax(buckets_left_s(times, t, pass_s, begun_s - issued_s), last ? times->last_bucket_s : 0);
-    l->exchange_s = fmax(l->exchange_s + times->exchange_s, l->compute_s + left_s);
+    double left_s = buckets_left_s(times, t, exchange_s, pass_s, begun_s - issued_s);
+    bool went = exchange_s < times->exchange_s; /* before, so that the last bucket may be less */
+    if (last) left_s = fmax(left_s, went ? fmin(times->last_bucket_s, exchange_s) : times->last_bucket_s);
+    l->exchange_s = fmax(l->exchange_s + exchange_s, l->compute_s + left_s);
 }
 
 /* *done = the next turn of a stage, unless what it needs is yet to come. */

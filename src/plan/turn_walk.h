@@ -31,6 +31,7 @@ typedef struct {
     double put_off_device,
         put_off_host;                 /* share of what adds and fills that a turn for weights has, where one is apart */
     double exchange_s, bucket_s;      /* which are exchanged from the first full one on, each so long */
+    double early_s;                   /* of exchange_s, buckets that are full when a turn for inputs has ended */
     double last_bucket_s;             /* the stage's last, which goes behind its last such pass */
     const pace_gathered_chunk *forms; /* blocks in whose order gradients come; NULL = evenly */
     const pace_gathered_chunk *blocks; /* that ZeRO gathers; NULL = none */
