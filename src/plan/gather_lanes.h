@@ -73,6 +73,7 @@ typedef struct {
     double copies, copy_s,
         copy_host_s;   /* of each micro-batch: the host issues one and waits for it, unless copy_host_s is 0 */
     pace_clocks graph; /* all of a pass is one: its replay; 0 = none */
+    bool blocks;       /* each block is one, behind which its gradients are added or fill buckets */
     bool captured;     /* all of the step is: it is launched behind the copies of all micro-batches, */
     double replay_s;   /* so long before it runs */
     pace_clocks add;   /* gradients are added to those of the micro-batches before, and */

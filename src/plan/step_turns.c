@@ -80,6 +80,7 @@ static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_
     out->put_off_device = pace_step_chunk_put_off(plan, stage, chunk, plan->slots->rest_least[PACE_REST_ACCUMULATE]);
     out->put_off_host = pace_step_chunk_put_off(plan, stage, chunk, 1);
     out->tensors = pace_step_chunk_tensors(plan, stage, chunk);
+    out->graphs = plan->config.graphs >= PACE_GRAPHS_BLOCKS;
     memcpy(out->leaves_s, turns.forward.leaves_s, sizeof out->leaves_s);
     memcpy(out->ahead_s, turns.backward.ahead_s, sizeof out->ahead_s);
     take_times(out, &turns.forward, false);
@@ -204,6 +205,7 @@ static double alone_s(const pace_step_plan *plan) {
                                                   .copy_host_s = copies > 0 ? plan->input_host_s / copies : 0,
                                                   .captured = plan->config.execution == PACE_CUDA_GRAPH,
                                                   .replay_s = plan->replay_s,
+                                                  .blocks = plan->config.graphs == PACE_GRAPHS_BLOCKS,
                                                   .graph = issued(plan->slots->rest_host_s[PACE_REST_GRAPH], 0),
                                                   .add = issued(plan->accumulate_host_s, plan->accumulate_s),
                                                   .fill = issued(plan->gradient_host_s, plan->gradient_cover_s),

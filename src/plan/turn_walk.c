@@ -88,7 +88,7 @@ static double exchanged_s(const pace_turn_times *times, const pace_turn *t) {
 
 /* Host and device of a turn whose device waits so long for copies. The first micro-batch has no gradients to add to;
  * kernels that add, or fill buckets, stand between the others, so that as much is lost where host and device take
- * turns. */
+ * turns; but behind graphs, while which run the host issues them. */
 static pace_clocks clocks_of(const turn_walk *w, const pace_turn_times *times, const pace_turn *t, double waits_s) {
     pace_clocks c = {times->host_s[t->pass], times->device_s[t->pass], 0};
     c.idle_s = fmax(times->idle_s[t->pass], c.device_s);
@@ -96,7 +96,9 @@ static pace_clocks clocks_of(const turn_walk *w, const pace_turn_times *times, c
     double host_s = pace_turn_forms(t, times->put_off_host) * (adds * times->add_host_s + fills * times->fill_host_s);
     double device_s =
         pace_turn_forms(t, times->put_off_device) * (adds * times->add_device_s + fills * times->fill_device_s);
-    return pace_clocks_with(c, host_s, pace_turn_longer_s(device_s, times, waits_s));
+    device_s = pace_turn_longer_s(device_s, times, waits_s);
+    if (times->graphs) return pace_clocks_then(c, (pace_clocks){host_s, device_s, fmax(host_s, device_s)});
+    return pace_clocks_with(c, host_s, device_s);
 }
 
 /* Kernels of a turn, with those that add gradients or fill buckets. */
