@@ -195,16 +195,27 @@ static void add_slot(pace_slot *into, const pace_slot *slot, double times) {
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->exchange_s[g] += times * slot->exchange_s[g];
 }
 
+/* Whether one operator issues passes whose parts are not fused. */
+static bool parts_passes(const pace_config *config) {
+    return config->execution == PACE_COMPILED && config->zero_stage >= 3;
+}
+
 /* Compiled, the last work of a part is fused with the first of the layers that follow it, and one operator issues both:
- * what the two take together is more or less than what each takes alone. With ZeRO 3 those are gathered in between. */
+ * what the two take together is more or less than what each takes alone. With ZeRO 3 those are gathered in between, and
+ * the operator is all that they share. */
 static pace_status price_seam(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
                               const pace_config *config, const pace_model_part *part, pace_part_pass pass,
                               const pace_step_place *place) {
     const pace_layer *layers = model->layers.items;
     uint32_t next = part->last + 1, end = next;
     pace_slot alone, joined;
-    if (!place->host || config->execution == PACE_EAGER || config->zero_stage >= 3 || next >= model->layers.count)
+    if (!place->host || config->execution == PACE_EAGER || next >= model->layers.count) return PACE_OK;
+    if (config->zero_stage >= 3) {
+        const double *host_s = slots->rest_host_s;
+        double once_s = 2 * host_s[PACE_REST_WITHIN] - host_s[PACE_REST_TWICE]; /* for both of two gathers */
+        slot->host_s = fmax(0, slot->host_s - once_s);
         return PACE_OK;
+    }
     while (end + 1 < model->layers.count && layers[end + 1].segment == layers[next].segment) end++;
     PACE_TRY(price_layers(&joined, slots, model, config, part->first, end, pass, place));
     PACE_TRY(price_layers(&alone, slots, model, config, next, end, pass, place));
@@ -553,6 +564,8 @@ pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model
     pace_step_slots priced = *slots;
     if (place->host && config->graphs == PACE_GRAPHS_PASSES)
         PACE_TRY(price_rest(&priced, model, config, PACE_REST_GRAPH, NULL, place));
+    for (int rest = PACE_REST_WITHIN; parts_passes(config) && place->host && rest <= PACE_REST_TWICE; rest++)
+        PACE_TRY(price_rest(&priced, model, config, (pace_model_rest)rest, NULL, place));
     for (unsigned i = 0; i < priced.count; i++) PACE_TRY(price_part(&priced, &priced.parts[i], model, config, place));
     priced.has_parts = true;
     *slots = priced;

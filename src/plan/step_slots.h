@@ -60,7 +60,7 @@ typedef struct {
     double targets;      /* of what copying a micro-batch takes, the share of its targets, which come last */
     double input_copies; /* of a micro-batch: samples and targets, each waited for; the same */
     pace_slot_update update;
-    double rest_least[PACE_MODEL_RESTS];    /* share of rest_s if each kernel were as short as the shortest of them */
+    double rest_least[PACE_MODEL_RESTS]; /* share of rest_s if each kernel were as short as the shortest of them */
     double before_host_s;    /* of rest_host_s what the host takes before the last bucket goes: part of backward */
     pace_gradient_hull hull; /* when they come; the same */
     double states;           /* what the optimizer keeps of a parameter over what Adam keeps */

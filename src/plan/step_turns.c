@@ -117,8 +117,8 @@ static double last_bucket_s(const pace_step_plan *plan, uint32_t stage) {
 static double early_s(const pace_step_plan *plan, double exchange_s, uint32_t stage, uint32_t chunk) {
     pace_share most = pace_share_trained(plan->most);
     double formed = 1 - pace_step_chunk_put_off(plan, stage, chunk, 0);
-    double bytes = formed * pace_step_chunk_part(plan, stage, chunk) * (most.dense + most.expert) *
-                   pace_step_gradient_bytes(plan);
+    double bytes =
+        formed * pace_step_chunk_part(plan, stage, chunk) * (most.dense + most.expert) * pace_step_gradient_bytes(plan);
     return bytes >= plan->config.bucket_bytes ? formed * exchange_s : 0;
 }
 
