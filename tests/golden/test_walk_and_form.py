@@ -109,6 +109,18 @@ QUESTIONS = [
         "micro_batch": 1, "global_batch": 32}),
     ("copies of experts that are not", "qwen3-30b-a3b", "dgx-h100*4", {"dp": 32, "ep": 8, "zero_stage": 2, "zero_group": 8, "precision": "bf16", "optimizer": "adamw",
         "micro_batch": 1, "global_batch": 32}),
+    ("a part of a model may be its head alone, or its tail", "bert_tiny", "hgx-a100-80", {"pp": 2, "vpp": 2, "dp": 2, "zero_stage": 3, "micro_batch": 1, "precision": "fp16",
+        "execution": "compiled", "global_batch": 8}),
+    ("each stage's host issues an update over lists whole, and messages", "bert_tiny", "dgx-h100", {"pp": 2, "dp": 2, "graphs": "blocks", "precision": "amp", "optimizer": "adamw",
+        "update": "foreach", "micro_batch": 1, "global_batch": 2}),
+    ("nothing waits for a table's gradient where nothing is updated", "whisper-tiny", "dgx-1-v100", {"pp": 2, "dp": 1, "graphs": "passes", "precision": "amp", "optimizer": "none",
+        "micro_batch": 1, "global_batch": 1}),
+    ("a table's gradient goes before gradients of weights that are put off", "bert_mini", "dgx-1-v100", {"pp": 2, "dp": 4, "graphs": "blocks", "precision": "amp",
+        "optimizer": "none", "schedule": "zero-bubble", "micro_batch": 1, "global_batch": 4}),
+    ("gradients are added while a graph runs", "swin_tiny", "dgx-h100*2", {"pp": 4, "dp": 2, "recompute": "full", "precision": "fp32", "graphs": "blocks", "optimizer": "sgd",
+        "global_batch": 32}),
+    ("one operator issues parts that are gathered in between", "dit-s", "dgx-b200*2", {"dp": 8, "recompute": "full", "precision": "fp16", "execution": "compiled", "optimizer": "adamw",
+        "update": "loop", "micro_batch": 1, "global_batch": 64, "zero_stage": 3, "input": "synthetic"}),
     ("two layers of a chunk wait for no copy", "gpt3_2.7b", "dgx-h100*2", {"dp": 2, "pp": 8, "precision": "fp16", "optimizer": "adam", "offload": "activations", "global_batch": 64}),
 ]
 
