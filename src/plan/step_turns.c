@@ -81,6 +81,7 @@ static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_
     out->put_off_host = pace_step_chunk_put_off(plan, stage, chunk, 1);
     out->tensors = pace_step_chunk_tensors(plan, stage, chunk);
     out->graphs = plan->config.graphs >= PACE_GRAPHS_BLOCKS;
+    out->one_graph = plan->config.graphs == PACE_GRAPHS_PASSES;
     memcpy(out->leaves_s, turns.forward.leaves_s, sizeof out->leaves_s);
     memcpy(out->ahead_s, turns.backward.ahead_s, sizeof out->ahead_s);
     take_times(out, &turns.forward, false);
@@ -130,7 +131,6 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
         chunks[chunk].fill_device_s =
             chunk_gradients_part(plan, PACE_REST_EXCHANGE, stage, chunk) * plan->gradient_cover_s;
         chunks[chunk].fill_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->gradient_host_s;
-        chunks[chunk].fills_behind = plan->config.graphs == PACE_GRAPHS_PASSES;
         chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);
         chunks[chunk].bucket_s = plan->full_bucket_s;
         chunks[chunk].last_bucket_s = last_bucket_s(plan, stage);

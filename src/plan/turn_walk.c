@@ -9,6 +9,7 @@
 /* A turn that was issued: how many launches came before it, its own, and when the device begins and has ended them. */
 typedef struct {
     double before, launches, start_s, end_s;
+    double behind; /* of its own launches, behind the one graph of the pass */
 } issued_turn;
 
 typedef struct {
@@ -125,6 +126,19 @@ static double held_until(const stage_clock *s, double queue, double begun_s, dou
     return end_s;
 }
 
+/* The same of a pass that is one graph and takes the device so long: what comes behind it is issued when there is room
+ * for the first of it. */
+static double held_behind_graph(const stage_clock *s, double queue, double device_s, double host_s) {
+    const issued_turn *own = &s->issued.items[s->issued.count - 1];
+    double room = own->before + own->launches - own->behind - queue;
+    for (const issued_turn *turn = own;; turn--) {
+        if (turn->before > room && turn > s->issued.items) continue;
+        double lasts_s = turn == own ? device_s : turn->end_s - turn->start_s;
+        double part = turn->launches > 0 ? fmin(1, fmax(0, room - turn->before) / turn->launches) : 1;
+        return room > 0 ? turn->start_s + part * lasts_s + host_s : 0;
+    }
+}
+
 /* A turn before which the stage waits, for what the turn needs or for the copies of the pass before: meanwhile comes
  * what a backward pass waits for. */
 static pace_clocks clocks_behind(const turn_walk *w, const pace_turn_times *times, const pace_turn *t, double idle_s) {
@@ -150,9 +164,11 @@ static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times
                              double start_s, double needed_s) {
     pace_stage_lanes *l = &s->lanes;
     pace_clocks turn = clocks_behind(w, times, t, start_s - fmax(l->compute_s - s->leaves_s, l->host_s));
-    const issued_turn issued = {s->launches, launches_of(w, times, t), start_s, start_s};
+    double launches = launches_of(w, times, t), behind = times->one_graph ? launches - times->launches[t->pass] : 0;
+    const issued_turn issued = {s->launches, launches, start_s, start_s, behind};
     PACE_TRY(PACE_PUSH(&s->issued, issued));
     double until_s = held_until(s, w->queue, l->host_s, turn.host_s);
+    double behind_s = behind > 0 && w->queue > 0 ? held_behind_graph(s, w->queue, turn.device_s, turn.host_s) : 0;
     bool first = t->pass == PACE_TURN_FORWARD && t->micro_batch == 0;
     s->leaves_s = 0;
     if (times->blocks && times->gathers_each) {
@@ -166,12 +182,12 @@ static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times
         s->leaves_s = wait_for_copy(l);
     } else {
         double idle_s = until_s + fmax(0, turn.idle_s - turn.host_s);
-        l->compute_s = fmax(start_s + turn.device_s, idle_s);
+        l->compute_s = fmax(fmax(start_s + turn.device_s, idle_s), behind_s);
         if (t->pass == PACE_TURN_FORWARD)
             s->leaves_s = l->compute_s - fmax(start_s + turn.device_s - times->leaves_s[PACE_HOST_AHEAD],
                                               idle_s - times->leaves_s[PACE_HOST_BESIDE]);
     }
-    l->host_s = fmax(l->host_s, until_s);
+    l->host_s = fmax(l->host_s, fmax(until_s, behind_s));
     s->issued.items[s->issued.count - 1].end_s = l->compute_s;
     s->launches += issued.launches;
     return PACE_OK;
@@ -187,7 +203,7 @@ static void form_block(pass_progress *p, const pace_turn_times *times, const pac
     const pace_gathered_block *block = times->forms ? times->forms->blocks[i] : NULL;
     double share = block ? block->share * pace_turn_forms(t, block->put_off) : 1;
     p->formed += share;
-    if (block && !times->fills_behind) {
+    if (block && !times->one_graph) {
         p->host_s += block->pass[t->pass].host_s;
         p->done_s = fmax(p->done_s + block->pass[t->pass].device_s, p->host_s);
     } else p->done_s += share;
@@ -230,7 +246,7 @@ static void exchange_gradients(turn_walk *w, stage_clock *s, const pace_turn_tim
     bool last = completes && --s->left_chunks == 0;
     double exchange_s = exchanged_s(times, t);
     if (!(exchange_s > 0)) return;
-    double pass_s = times->fills_behind ? times->fill_device_s : l->compute_s - begun_s;
+    double pass_s = times->one_graph ? times->fill_device_s : l->compute_s - begun_s;
     double left_s = buckets_left_s(times, t, exchange_s, pass_s, begun_s - issued_s);
     bool went = exchange_s < times->exchange_s; /* before, so that the last bucket may be less */
     if (last) left_s = fmax(left_s, went ? fmin(times->last_bucket_s, exchange_s) : times->last_bucket_s);
@@ -266,7 +282,7 @@ static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
 /* Work behind the last turn; kernels of an update may be more than the queue holds. */
 static pace_status take_end(const turn_walk *w, stage_clock *s, double device_s, double host_s, double launches) {
     pace_stage_lanes *l = &s->lanes;
-    const issued_turn issued = {s->launches, launches, l->compute_s, l->compute_s};
+    const issued_turn issued = {s->launches, launches, l->compute_s, l->compute_s, 0};
     PACE_TRY(PACE_PUSH(&s->issued, issued));
     l->host_s = held_until(s, w->queue, l->host_s, host_s);
     l->compute_s = fmax(l->compute_s + device_s, l->host_s);

@@ -27,8 +27,8 @@ typedef struct {
         add_host_s; /* of a pass that forms gradients of weights: added to those of the micro-batch before */
     double fill_device_s, fill_host_s; /* of the last micro-batch's pass that does so: gradients put into buckets, */
     double tensors;                    /* with gradients: a kernel each that adds, and one that fills */
-    bool graphs;                       /* behind which kernels of gradients come; */
-    bool fills_behind;                 /* all of it, since all of the pass is one graph */
+    bool graphs;                       /* behind which kernels of gradients come */
+    bool one_graph;                    /* all of a pass is, which the host launches at once */
     double put_off_device,
         put_off_host;                 /* share of what adds and fills that a turn for weights has, where one is apart */
     double exchange_s, bucket_s;      /* which are exchanged from the first full one on, each so long */

@@ -121,6 +121,8 @@ QUESTIONS = [
         "global_batch": 32}),
     ("one operator issues parts that are gathered in between", "dit-s", "dgx-b200*2", {"dp": 8, "recompute": "full", "precision": "fp16", "execution": "compiled", "optimizer": "adamw",
         "update": "loop", "micro_batch": 1, "global_batch": 64, "zero_stage": 3, "input": "synthetic"}),
+    ("kernels behind a graph that fills the queue wait for room", "efficientnet_b5", "dgx-b200*4", {"pp": 2, "dp": 8, "recompute": "full", "precision": "amp", "optimizer": "adamw",
+        "update": "foreach", "micro_batch": 4, "graphs": "passes", "schedule": "gpipe", "global_batch": 64}),
     ("two layers of a chunk wait for no copy", "gpt3_2.7b", "dgx-h100*2", {"dp": 2, "pp": 8, "precision": "fp16", "optimizer": "adam", "offload": "activations", "global_batch": 64}),
 ]
 
