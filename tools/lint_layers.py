@@ -6,8 +6,8 @@ includes base, machine, step, model and ask besides, collective/ base, machine a
 includes nor of calls (NAME.h and NAME.c count as one file); numbers are read and printed by base/decimal.h and
 base/print.h, which no locale changes; file names are unique across src/, cli/, calibrate/, collective/ and trainer/, so that a name
 says which file is meant; no source file grows past 600 lines unless its opening comment says why ("Long because ...");
-comments of C end within 120 columns; files of src/ that comments and docs/ name by their folder are there, as are the functions and
-types that docs/ names; of two files that docs/architecture.md joins by an arrow the first calls the second.
+comments of C end within 120 columns; files of src/ that comments and docs/ name by their folder are there, as are the functions,
+types and tests that docs/ names; of two files that docs/architecture.md joins by an arrow the first calls the second.
 Prints FILE:LINE: what is wrong; exits 1 then.
 """
 import re
@@ -192,6 +192,7 @@ def check_numbers(path, text, faults, prints):
 
 NAMED = re.compile(r"(?<![\w/.])(?:src/)?((?:%s)/(?:[a-z_]+/)?[\w*]+\.[ch])\b" % "|".join(ROOMS))
 IN_SRC = re.compile(r"(?<![\w/.])src/([a-z_]+(?:/[a-z_]+)*/[\w*]+)(?!\w*/)(?:\.([ch*]|\[[ch]+\]))?")
+TEST = re.compile(r"`((?:unit/\w+|golden|library|mpi|tuner|browser|all)/)(\w+)`")
 ALONE = re.compile(r"(?<=[`(])([a-z_*]+\.[ch])(?=`)")
 ARROW = re.compile(r"`([\w/]+)\.c` (?=→ `([\w/]+)\.c`)")
 
@@ -231,6 +232,9 @@ def check_document(root, path, text, words, faults):
     for match in re.finditer(r"\b(?:pace|PACE)_\w+", text):
         if match.group(0) not in words:
             fault(match, "name in the sources")
+    for match in TEST.finditer(text) if (root / "tests").is_dir() else ():
+        if not any((root / "tests").glob(f"{match.group(1)}test_{match.group(2)}.*")):
+            fault(match, "test")
 
 
 def check_walks(root, path, text, faults):

@@ -485,6 +485,7 @@ static pace_status lower_rest(pace_lowering *to, pace_model_rest rest, const pac
     }
     if (rest == PACE_REST_GRAPH) lower_graph(to);
     if (rest == PACE_REST_MOVE) lower_move(to);
+    if (rest == PACE_REST_MESSAGE) pace_emit_message(to, &(pace_stage_message){.sends = true, .bytes = 1});
     if (rest == PACE_REST_VIEW) pace_emit_host(to, "aten::view");
     if (rest == PACE_REST_UPDATE) {
         if (to->config->optimizer == PACE_NO_UPDATE) return PACE_OK;

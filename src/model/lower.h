@@ -53,6 +53,7 @@ typedef enum {
     PACE_REST_WITHIN,     /* the same within a pass, which one operator may issue */
     PACE_REST_TWICE,      /* two of them there */
     PACE_REST_MOVE,       /* a layer's activations copied to the host or back, as far as the host is concerned */
+    PACE_REST_MESSAGE,    /* a message to another stage, as far as the host is concerned */
     PACE_REST_VIEW,       /* a tensor of the block seen as a part of that buffer: nothing but a call */
     PACE_REST_GRAPH,      /* a device graph replayed, as far as the host is concerned */
     PACE_REST_UPDATE,     /* gradients zeroed where they are kept, and all parameters updated */

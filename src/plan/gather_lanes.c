@@ -119,11 +119,11 @@ pace_copy_waits pace_chunk_copy_waits(const pace_gathered_chunk *chunk) {
 
 /* --- passes ------------------------------------------------------------------------------------------------------- */
 
-/* Work that is spread over a pass: as much is lost where host and device take turns. */
-static pace_clocks work_with(pace_clocks work, pace_clocks more, double share) {
-    pace_clocks c = {work.host_s + share * more.host_s, work.device_s + share * more.device_s, 0};
-    c.idle_s = fmax(c.host_s, c.device_s) + work.idle_s - fmax(work.host_s, work.device_s);
-    return c;
+/* Work of which a share comes with a block's: as much is lost where host and device take turns, but behind a graph. */
+static pace_clocks work_with(pace_clocks work, pace_clocks more, double share, bool graph) {
+    double host_s = share * more.host_s, device_s = share * more.device_s;
+    if (graph) return pace_clocks_then(work, (pace_clocks){host_s, device_s, fmax(host_s, device_s)});
+    return pace_clocks_with(work, host_s, device_s);
 }
 
 void pace_lanes_pass(lanes *l, const pace_gathered_chunk *chunk, pace_turn_pass pass) {
@@ -190,7 +190,7 @@ static void take_plain(lanes *l, const pace_stage_alone *step, bool back, pace_c
     for (size_t i = 0; i < chunk->count; i++) {
         size_t turn = turn_of(chunk, back, i);
         const pace_gathered_block *block = chunk->blocks[turn];
-        compute_block(l, chunk, turn, back, work_with(block->pass[back], more, block->share), 0);
+        compute_block(l, chunk, turn, back, work_with(block->pass[back], more, block->share, step->blocks), 0);
     }
 }
 

@@ -23,7 +23,8 @@ typedef struct {
     double call_s;     /* what the host takes to issue one of both */
     double moved_s[2]; /* of a layer whose activations do not stay: copied to the host behind a forward pass, and back
                           before a backward one */
-    double share;      /* of all gradients, those of this block */
+    double share;      /* of all gradients, those of this block; */
+    double put_off;    /* and of its own those that come in a turn apart where the schedule has one */
 } pace_gathered_block;
 
 /* Layers of a stage between whose passes others come: blocks in the order of the forward pass. */
@@ -72,6 +73,7 @@ typedef struct {
     double copies, copy_s,
         copy_host_s;   /* of each micro-batch: the host issues one and waits for it, unless copy_host_s is 0 */
     pace_clocks graph; /* all of a pass is one: its replay; 0 = none */
+    bool blocks;       /* each block is one, behind which its gradients are added or fill buckets */
     bool captured;     /* all of the step is: it is launched behind the copies of all micro-batches, */
     double replay_s;   /* so long before it runs */
     pace_clocks add;   /* gradients are added to those of the micro-batches before, and */

@@ -214,6 +214,8 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     bool last = part->part.place == PACE_PART_TAIL && part->part.behind >= plan->slots->layers;
     double trained = part->part.trained_parameters + part->part.trained_expert_parameters;
     if (all > 0) block.share = (trained + (last ? pace_tied_share(plan).trained : 0)) / all;
+    double held = part->part.parameters + part->part.expert_parameters;
+    if (held > 0) block.put_off = part->part.put_off_parameters / held;
     if (reduces(plan)) block.reduce_s = again * (of.scatter_s + of.replicate_s);
     for (int way = 0; way < 2 && hosts; way++) block.moved_s[way] = plan->copies_s[way][part - plan->slots->parts];
     for (int pass = 0; pass < PACE_PART_PASSES; pass++) {
@@ -227,18 +229,31 @@ static pace_gathered_block gathered_block(const pace_step_plan *plan, const pace
     return block;
 }
 
-/* Which parts a chunk has that begins with the layer `first`, in their order; tails belong to the layer they are
- * behind. */
-static size_t parts_of_chunk(const pace_gathered_block **out, const pace_step_slots *slots,
-                             const pace_gathered_block *blocks, double first, double layers) {
+/* Tails of a part of the model that so many layers come before. */
+static size_t add_tails(const pace_gathered_block **out, const pace_step_plan *plan, const pace_gathered_block *blocks,
+                        uint32_t part, double behind) {
     size_t count = 0;
-    for (unsigned i = 0; first == 0 && i < slots->count; i++)
+    for (unsigned i = 0; i < plan->slots->count; i++) {
+        const pace_model_part *tail = &plan->slots->parts[i].part;
+        bool here = tail->place == PACE_PART_TAIL && tail->behind == behind;
+        if (here && pace_step_tail_part(plan, tail) == part) out[count++] = &blocks[i];
+    }
+    return count;
+}
+
+/* What a part of the model holds, in order; the first may be the head alone, and the last the tail. */
+static size_t blocks_of_part(const pace_gathered_block **out, const pace_step_plan *plan,
+                             const pace_gathered_block *blocks, uint32_t part) {
+    const pace_step_slots *slots = plan->slots;
+    unsigned first = (unsigned)pace_layers_before(&plan->cut, slots->layers, part);
+    unsigned end = (unsigned)pace_layers_before(&plan->cut, slots->layers, part + 1);
+    size_t count = 0;
+    for (unsigned i = 0; part == 0 && i < slots->count; i++)
         if (slots->parts[i].part.place == PACE_PART_HEAD) out[count++] = &blocks[i];
-    for (double turn = first; turn < first + layers && turn < slots->turns; turn++) {
-        out[count++] = &blocks[slots->turn[(unsigned)turn]];
-        for (unsigned i = 0; i < slots->count; i++)
-            if (slots->parts[i].part.place == PACE_PART_TAIL && slots->parts[i].part.behind == turn + 1)
-                out[count++] = &blocks[i];
+    if (first == end) count += add_tails(out + count, plan, blocks, part, end);
+    for (unsigned turn = first; turn < end && turn < slots->turns; turn++) {
+        out[count++] = &blocks[slots->turn[turn]];
+        count += add_tails(out + count, plan, blocks, part, turn + 1);
     }
     return count;
 }
@@ -248,20 +263,15 @@ _Static_assert(PACE_GATHERED_BLOCKS >= PACE_SLOT_TURNS + PACE_SLOT_PARTS, "all p
 void pace_stage_blocks_of(pace_stage_blocks *out, const pace_step_plan *plan, const pace_step_factors *f, double stage,
                           bool hosts) {
     size_t used = 0;
-    double first = 0, vpp = plan->config.vpp;
     out->count = 0;
     for (unsigned i = 0; i < plan->slots->count; i++)
         out->blocks[i] = gathered_block(plan, f, &plan->slots->parts[i], hosts);
-    for (uint32_t part = 0; part < plan->config.pp * vpp && out->count < PACE_STAGE_CHUNKS; part++) {
-        uint32_t own = pace_pipeline_stage(&plan->cut, part);
-        double layers = pace_part_layers(&plan->cut, plan->slots->layers, part);
-        if (own == stage) {
-            pace_gathered_chunk *chunk = &out->chunks[out->count++];
-            chunk->blocks = &out->order[used];
-            chunk->count = parts_of_chunk(&out->order[used], plan->slots, out->blocks, first, layers);
-            used += chunk->count;
-        }
-        first += layers;
+    for (uint32_t part = 0; part < plan->cut.stages * plan->cut.chunks && out->count < PACE_STAGE_CHUNKS; part++) {
+        if (pace_pipeline_stage(&plan->cut, part) != stage) continue;
+        pace_gathered_chunk *chunk = &out->chunks[out->count++];
+        chunk->blocks = &out->order[used];
+        chunk->count = blocks_of_part(&out->order[used], plan, out->blocks, part);
+        used += chunk->count;
     }
 }
 
@@ -320,9 +330,8 @@ static void add_waits(pace_passes *sum, const pace_model_passes *w, const pace_g
     sum->clocks.idle_s = idle_s;
 }
 
-/* Of so many layers of the model from the `first` on. */
-static void wait_for_copies(pace_passes *sum, const pace_step_plan *plan, const pace_model_passes *w, double first,
-                            double layers) {
+/* Of a part of the model. */
+static void wait_for_copies(pace_passes *sum, const pace_step_plan *plan, const pace_model_passes *w, uint32_t number) {
     pace_gathered_block blocks[PACE_SLOT_PARTS];
     const pace_gathered_block *order[PACE_GATHERED_BLOCKS];
     if (!pace_step_copies_activations(plan)) return;
@@ -331,7 +340,7 @@ static void wait_for_copies(pace_passes *sum, const pace_step_plan *plan, const 
         blocks[i] = moved_block(w, &w->part[i], plan->copies_s[0][i], plan->copies_s[1][i]);
         blocks[i].share = part->trained_parameters + part->trained_expert_parameters;
     }
-    pace_gathered_chunk chunk = {order, parts_of_chunk(order, plan->slots, blocks, first, layers)};
+    pace_gathered_chunk chunk = {order, blocks_of_part(order, plan, blocks, number)};
     if (chunk.count > 0) add_waits(sum, w, &chunk);
 }
 
@@ -393,7 +402,7 @@ static pace_passes passes_of_part(const pace_step_plan *plan, const pace_step_fa
     for (double i = first; i < first + layers && i < plan->slots->turns; i++)
         add_passes(&sum, &w->part[plan->slots->turn[(unsigned)i]], 1);
     add_ends(&sum, plan, w, 0, part);
-    wait_for_copies(&sum, plan, w, first, layers);
+    wait_for_copies(&sum, plan, w, (uint32_t)part);
     add_graphs(&sum, plan, f, w);
     return sum;
 }

@@ -45,10 +45,11 @@ pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalo
 }
 
 static pace_status walk_part(pace_walk_ends *out, const pace_step_host *host, const pace_graph *graph,
-                             const double *launch_ns) {
+                             const double *launch_ns, double parameters) {
     pace_walk_rank rank = {.graph = graph,
                            .launch_ns = launch_ns,
                            .costs = &host->costs,
+                           .parameters = parameters,
                            .launch_lag_ns = host->launch.lag_ns,
                            .between_ns = host->launch.between_ns};
     pace_walk_options options = {.repeats = 1};
@@ -63,17 +64,18 @@ pace_status pace_step_host_and_device_s(double *host_s, double *device_s, const 
     pace_walk_ends ends;
     *host_s = *device_s = 0;
     if (host->execution == PACE_CUDA_GRAPH) return PACE_OK;
-    PACE_TRY(walk_part(&ends, host, graph, launch_ns));
+    PACE_TRY(walk_part(&ends, host, graph, launch_ns, 0));
     *host_s = (double)ends.host_ns / 1e9;
     *device_s = (double)ends.device_ns / 1e9;
     return PACE_OK;
 }
 
-pace_status pace_step_host_s(double *out_s, double *gradients_s, const pace_step_host *host, const pace_graph *graph) {
+pace_status pace_step_host_s(double *out_s, double *gradients_s, const pace_step_host *host, const pace_graph *graph,
+                             double parameters) {
     pace_walk_ends ends;
     double *launch_ns = pace_alloc(graph->launches.count + 1, sizeof *launch_ns);
     if (!launch_ns) return PACE_E_MEMORY;
-    pace_status status = walk_part(&ends, host, graph, launch_ns);
+    pace_status status = walk_part(&ends, host, graph, launch_ns, parameters);
     pace_free(launch_ns);
     PACE_TRY(status);
     *out_s = (double)ends.host_ns / 1e9;

@@ -25,9 +25,9 @@ pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalo
 
 /** Seconds the host takes to issue a graph when no device holds it up: the graph walked with kernels of no time; and
  * until it issues the last exchange of gradients, 0 where there is none. Of a captured graph 0: one call issues all of
- * a step. */
-pace_status pace_step_host_s(double *out_s, double *gradients_s, const pace_step_host *host,
-                             const pace_graph *graph) PACE_MUST_CHECK;
+ * a step. An optimizer visits so many `parameters`. */
+pace_status pace_step_host_s(double *out_s, double *gradients_s, const pace_step_host *host, const pace_graph *graph,
+                             double parameters) PACE_MUST_CHECK;
 
 /** The same, and when the device has done all if its launches take `launch_ns`: of a captured graph 0. */
 pace_status pace_step_host_and_device_s(double *host_s, double *device_s, const pace_step_host *host,

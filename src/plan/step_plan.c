@@ -248,7 +248,7 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
     bool tied_across;
     PACE_TRY(price_message(plan, place, far));
     if (plan->slots->tied_parameters > 0 && !pace_schedule_is_v(plan->config.schedule) &&
-        pace_config_trains_all(config))
+        pace_config_trains_all(config) && config->optimizer != PACE_NO_UPDATE) /* else nothing waits for it */
         PACE_TRY(pace_group_exchange_s(&plan->tied_s, &tied_across, place->exchange, PACE_ALLREDUCE,
                                        plan->slots->tied_parameters * pace_step_gradient_bytes(plan), 2,
                                        far * (config->pp - 1)));
@@ -256,6 +256,13 @@ static pace_status exchange_all(pace_step_plan *plan, const pace_step_place *pla
 }
 
 /* --- update ------------------------------------------------------------------------------------------------------- */
+
+double pace_step_update_host_s(const pace_step_plan *plan, double part) {
+    const pace_slot_update *update = &plan->slots->update;
+    double calls = plan->config.update == PACE_UPDATE_LOOP ? part : 1; /* for each tensor, or for a list of all */
+    double visits_s = update->visits_s - (1 - part) * update->tensors * update->visit_each_s;
+    return calls * plan->slots->rest_host_s[PACE_REST_UPDATE] + fmax(0, visits_s);
+}
 
 /* Of the parameters that a rank holds, `part` of the model's. */
 static void add_rest(pace_step_plan *plan, double part) {
@@ -266,7 +273,7 @@ static void add_rest(pace_step_plan *plan, double part) {
                                       [PACE_REST_EXCHANGE] = exchanges ? 1 : 0};
     if (exchanges) plan->gradient_cover_s = part * slots->buckets.before_s;
     if (exchanges) plan->gradient_host_s = part * slots->before_host_s;
-    plan->update_host_s += part * slots->rest_host_s[PACE_REST_UPDATE];
+    plan->update_host_s += pace_step_update_host_s(plan, part);
     plan->rest_host_s += plan->update_host_s;
     if (exchanges && plan->config.zero_stage > 0)
         plan->rest_host_s += (plan->layers_most + 2) * pace_gather_host_s(plan);
@@ -303,9 +310,9 @@ static void add_input(pace_step_plan *plan, const pace_step_place *place) {
 static void update_part(pace_step_plan *plan, double held, double updated) {
     const pace_step_slots *slots = plan->slots;
     double kernels = plan->config.update == PACE_UPDATE_LOOP ? held : 1;
-    plan->update_launches = kernels * slots->update_launches;
-    plan->update_least_s = kernels * slots->update_least_s;
-    plan->update_s = plan->update_least_s + (slots->rest_s[PACE_REST_UPDATE] - slots->update_least_s) * updated;
+    plan->update_launches = kernels * slots->update.launches;
+    plan->update_least_s = kernels * slots->update.least_s;
+    plan->update_s = plan->update_least_s + (slots->rest_s[PACE_REST_UPDATE] - slots->update.least_s) * updated;
 }
 
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {

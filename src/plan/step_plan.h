@@ -168,6 +168,9 @@ double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chu
 /** The same for what a host takes, which goes by tensors: one of many small ones may take longer than the fullest. */
 double pace_step_stage_host_part(const pace_step_plan *plan, double stage);
 double pace_step_chunk_host_part(const pace_step_plan *plan, double stage, double chunk);
+/** Of all tensors a stage's share, and what the host takes to issue the update of such a share; lowered frameworks. */
+double pace_step_stage_tensors_part(const pace_step_plan *plan, double stage);
+double pace_step_update_host_s(const pace_step_plan *plan, double part);
 /** How many tensors a chunk has. */
 double pace_step_chunk_tensors(const pace_step_plan *plan, double stage, double chunk);
 

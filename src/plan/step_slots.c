@@ -102,11 +102,6 @@ static bool add_bucket(pace_step_slots *slots, double before_s, const pace_graph
     return true;
 }
 
-/* What the device needs to begin the next of two that follow at once. */
-static double between_kernels_s(const pace_step_place *place) {
-    return place->host ? place->host->launch.between_ns / 1e9 : 0;
-}
-
 /* An exchange that kernels issued behind it do not wait for. */
 typedef struct {
     uint32_t launch;
@@ -125,7 +120,7 @@ static void hide_behind(pace_slot *slot, open_exchange *open, const pace_launch 
 /* `launch_ns` (may be NULL) receives what each launch takes that is not for whoever plans the step. */
 static pace_status price_graph(pace_slot *slot, double *launch_ns, pace_step_slots *slots, const pace_graph *graph,
                                const pace_step_place *place) {
-    const double between_s = between_kernels_s(place);
+    const double between_s = pace_between_kernels_s(place);
     open_exchange open = {PACE_NO_LAUNCH, 0, 0};
     for (size_t i = 0; i < graph->launches.count; i++) {
         const pace_launch *launch = &graph->launches.items[i];
@@ -166,7 +161,7 @@ static pace_status price_and_issue(pace_slot *slot, pace_step_slots *slots, cons
     if (place->host && !launch_ns) return PACE_E_MEMORY;
     pace_status status = price_graph(slot, launch_ns, slots, graph, place);
     if (status == PACE_OK && place->host) {
-        slot->gap_s = fmax(0, slot->launches - 2 * exchanges_of(graph)) * between_kernels_s(place);
+        slot->gap_s = fmax(0, slot->launches - 2 * exchanges_of(graph)) * pace_between_kernels_s(place);
         status = pace_step_host_and_device_s(&slot->host_s, &both_s, place->host, graph, launch_ns);
         if (status == PACE_OK) slot->turns_s = fmax(0, both_s - fmax(slot->host_s, device_s(slot)));
     }
@@ -200,16 +195,27 @@ static void add_slot(pace_slot *into, const pace_slot *slot, double times) {
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) into->exchange_s[g] += times * slot->exchange_s[g];
 }
 
+/* Whether one operator issues passes whose parts are not fused. */
+static bool parts_passes(const pace_config *config) {
+    return config->execution == PACE_COMPILED && config->zero_stage >= 3;
+}
+
 /* Compiled, the last work of a part is fused with the first of the layers that follow it, and one operator issues both:
- * what the two take together is more or less than what each takes alone. With ZeRO 3 those are gathered in between. */
+ * what the two take together is more or less than what each takes alone. With ZeRO 3 those are gathered in between, and
+ * the operator is all that they share. */
 static pace_status price_seam(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
                               const pace_config *config, const pace_model_part *part, pace_part_pass pass,
                               const pace_step_place *place) {
     const pace_layer *layers = model->layers.items;
     uint32_t next = part->last + 1, end = next;
     pace_slot alone, joined;
-    if (!place->host || config->execution == PACE_EAGER || config->zero_stage >= 3 || next >= model->layers.count)
+    if (!place->host || config->execution == PACE_EAGER || next >= model->layers.count) return PACE_OK;
+    if (config->zero_stage >= 3) {
+        const double *host_s = slots->rest_host_s;
+        double once_s = 2 * host_s[PACE_REST_WITHIN] - host_s[PACE_REST_TWICE]; /* for both of two gathers */
+        slot->host_s = fmax(0, slot->host_s - once_s);
         return PACE_OK;
+    }
     while (end + 1 < model->layers.count && layers[end + 1].segment == layers[next].segment) end++;
     PACE_TRY(price_layers(&joined, slots, model, config, part->first, end, pass, place));
     PACE_TRY(price_layers(&alone, slots, model, config, next, end, pass, place));
@@ -290,26 +296,6 @@ static double least_share(const double *launch_ns, size_t count) {
     return kernels > 0 ? least * kernels / sum : 0;
 }
 
-/* A gradient divided by the number of ranks on its way into a bucket, as pace_lower_gradient() does. */
-static pace_status price_fill(double *seconds, double elements, const pace_lowering *to, const pace_step_place *place) {
-    pace_op op = pace_emit_elementwise(to, "mul", elements, 1, 1, pace_config_parameter_bytes(to->config));
-    pace_estimate price_s;
-    PACE_TRY(pace_price_cached(&price_s, place->prices, place->cost, place->device, &op, PACE_SUSTAINED));
-    *seconds = price_s.median;
-    return PACE_OK;
-}
-
-/* What kernels of an update take however few parameters they update. */
-static pace_status price_least_update(pace_step_slots *slots, double kernels, const pace_config *config,
-                                      const pace_step_place *place) {
-    const pace_lowering to = {.config = config};
-    double each_s;
-    PACE_TRY(price_fill(&each_s, 1, &to, place));
-    slots->update_launches = kernels;
-    slots->update_least_s = kernels * (each_s + between_kernels_s(place));
-    return PACE_OK;
-}
-
 static pace_status price_rest(pace_step_slots *slots, const pace_model *model, const pace_config *config,
                               pace_model_rest rest, const pace_gradient_tensors *tensors,
                               const pace_step_place *place) {
@@ -319,20 +305,26 @@ static pace_status price_rest(pace_step_slots *slots, const pace_model *model, c
     PACE_TRY(pace_model_lower_rest(&graph, model, config, rest, tensors));
     size_t count = graph.launches.count;
     double *launch_ns = pace_alloc(count + 1, sizeof *launch_ns);
-    pace_status status = launch_ns ? price_graph(&slot, launch_ns, slots, &graph, place) : PACE_E_MEMORY;
+    bool far = rest == PACE_REST_MESSAGE; /* it takes what step_plan.c says */
+    pace_status status = launch_ns ? PACE_OK : PACE_E_MEMORY;
+    if (status == PACE_OK && !far) status = price_graph(&slot, launch_ns, slots, &graph, place);
     bool captured = place->host->execution == PACE_CUDA_GRAPH && rest != PACE_REST_INPUT;
     if (status == PACE_OK && !captured)
-        status = pace_step_host_s(&slots->rest_host_s[rest], &gradients_s, place->host, &graph);
+        status = pace_step_host_s(&slots->rest_host_s[rest], &gradients_s, place->host, &graph, 0);
+    if (status == PACE_OK && !captured && rest == PACE_REST_UPDATE)
+        status = pace_slot_update_visits(&slots->update, slots->rest_host_s[rest], &graph, (double)tensors->count,
+                                         place->host);
     if (launch_ns) slots->rest_least[rest] = least_share(launch_ns, count);
     if (rest == PACE_REST_INPUT) slots->input_copies = slot.launches;
     if (rest == PACE_REST_INPUT && count > 0 && slot.stream_s > 0)
         slots->targets = launch_ns[count - 1] / 1e9 / slot.stream_s;
-    if (status == PACE_OK && rest == PACE_REST_UPDATE) status = price_least_update(slots, slot.launches, config, place);
+    if (status == PACE_OK && rest == PACE_REST_UPDATE)
+        status = pace_slot_update_least(&slots->update, slot.launches, config, place);
     pace_free(launch_ns);
     if (rest == PACE_REST_EXCHANGE) slots->before_host_s = gradients_s;
     pace_graph_free(&graph);
     double gaps = rest == PACE_REST_INPUT ? 0 : slot.launches; /* of each copy of input the host waits for the end */
-    slots->rest_s[rest] = slot.stream_s + gaps * between_kernels_s(place);
+    slots->rest_s[rest] = slot.stream_s + gaps * pace_between_kernels_s(place);
     return status;
 }
 
@@ -370,7 +362,7 @@ static pace_status find_points(bucket_points *to, double host_s, const pace_grap
     for (size_t i = 0; i < tensors->count; i++) to->all_bytes += tensors->items[i].elements * element_bytes;
     for (size_t i = 0; i <= graph->launches.count; i++) {
         for (; next < tensors->count && tensors->items[next].launches <= i; next++) {
-            PACE_TRY(price_fill(&fill_s, tensors->items[next].elements, &lowering, place));
+            PACE_TRY(pace_slot_fill_s(&fill_s, tensors->items[next].elements, &lowering, place));
             done_s += fmax(fill_s, host_s);
             take_tensor(to, &tensors->items[next], element_bytes, behind ? (double)next + 1 : done_s);
         }
@@ -424,7 +416,7 @@ static bool take_rests(pace_step_slots *slots, const pace_step_slots *like) {
     memcpy(slots->rest_s, like->rest_s, sizeof slots->rest_s);
     memcpy(slots->rest_host_s, like->rest_host_s, sizeof slots->rest_host_s);
     memcpy(slots->rest_least, like->rest_least, sizeof slots->rest_least);
-    slots->update_least_s = like->update_least_s, slots->update_launches = like->update_launches;
+    slots->update = like->update;
     slots->rest_s[input] = s, slots->rest_host_s[input] = host_s, slots->rest_least[input] = least;
     if (like->rung > slots->rung) slots->rung = like->rung;
     return true;
@@ -572,6 +564,8 @@ pace_status pace_step_slots_price_parts(pace_step_slots *slots, const pace_model
     pace_step_slots priced = *slots;
     if (place->host && config->graphs == PACE_GRAPHS_PASSES)
         PACE_TRY(price_rest(&priced, model, config, PACE_REST_GRAPH, NULL, place));
+    for (int rest = PACE_REST_WITHIN; parts_passes(config) && place->host && rest <= PACE_REST_TWICE; rest++)
+        PACE_TRY(price_rest(&priced, model, config, (pace_model_rest)rest, NULL, place));
     for (unsigned i = 0; i < priced.count; i++) PACE_TRY(price_part(&priced, &priced.parts[i], model, config, place));
     priced.has_parts = true;
     *slots = priced;

@@ -7,15 +7,13 @@
  */
 #pragma once
 
-#include "cost/price_cache.h"
 #include "exchange/algorithms.h"
-#include "exchange/exchange.h"
 #include "model/lower.h"
 #include "model/lower_part.h"
 #include "model/parts.h"
 #include "plan/gradient_hull.h"
 #include "plan/slot_buckets.h"
-#include "plan/step_host.h"
+#include "plan/slot_update.h"
 
 enum { PACE_SLOT_PARTS = 32, PACE_SLOT_TURNS = 512 };
 
@@ -61,8 +59,8 @@ typedef struct {
     pace_slot_buckets buckets, expert_buckets;                      /* of gradients; where a host is known */
     double targets;      /* of what copying a micro-batch takes, the share of its targets, which come last */
     double input_copies; /* of a micro-batch: samples and targets, each waited for; the same */
-    double update_launches, update_least_s; /* of the update: its kernels, and what they take of no parameters */
-    double rest_least[PACE_MODEL_RESTS];    /* share of rest_s if each kernel were as short as the shortest of them */
+    pace_slot_update update;
+    double rest_least[PACE_MODEL_RESTS]; /* share of rest_s if each kernel were as short as the shortest of them */
     double before_host_s;    /* of rest_host_s what the host takes before the last bucket goes: part of backward */
     pace_gradient_hull hull; /* when they come; the same */
     double states;           /* what the optimizer keeps of a parameter over what Adam keeps */
@@ -76,16 +74,6 @@ typedef struct {
     bool has_parts;                /* or prices of the passes of parts */
     bool has_rests;                /* or all prices but those of exchanged gradients */
 } pace_step_slots;
-
-/* On what and with what prices. All are borrowed. */
-typedef struct {
-    const pace_cost *cost;
-    const pace_device *device;
-    const pace_exchange *exchange; /* NULL = one device */
-    pace_price_cache *prices;      /* may be NULL */
-    const pace_step_host *host;    /* NULL = who composes the step knows what launches cost */
-    double node_ranks, host_bytes; /* ranks of a node, and the memory of its host; 0 = unknown */
-} pace_step_place;
 
 /** What the parts of a model hold, without prices. Errors: those of pace_model_parts_find(), PACE_E_LIMIT for more than
  * PACE_SLOT_PARTS kinds of layers. */

@@ -183,14 +183,23 @@ double pace_step_chunk_part(const pace_step_plan *plan, double stage, double chu
     return part_of_fullest(plan, stage, pace_pipeline_part(&plan->cut, (uint32_t)stage, (uint32_t)chunk));
 }
 
+static double tensors_of_all(const pace_step_plan *plan) {
+    return plan->slots->layers * pace_layer_share(plan->slots).tensors +
+           pace_place_share(plan->slots, PACE_PART_HEAD).tensors +
+           pace_place_share(plan->slots, PACE_PART_TAIL).tensors;
+}
+
 /* Of the host's time for all, which plans count by the fullest stage's share of parameters. */
 static double host_part(const pace_step_plan *plan, double stage, double part) {
-    pace_share all = pace_layer_share(plan->slots), most = pace_share_trained(plan->most);
-    double tensors = plan->slots->layers * all.tensors + pace_place_share(plan->slots, PACE_PART_HEAD).tensors +
-                     pace_place_share(plan->slots, PACE_PART_TAIL).tensors;
-    double fullest = (most.dense + most.expert) / plan->slots->trained_parameters;
+    pace_share most = pace_share_trained(plan->most);
+    double tensors = tensors_of_all(plan), fullest = (most.dense + most.expert) / plan->slots->trained_parameters;
     if (!(tensors > 0) || !(fullest > 0)) return part_of_fullest(plan, stage, part);
     return pace_stage_share(plan, stage, part).tensors / tensors / fullest;
+}
+
+double pace_step_stage_tensors_part(const pace_step_plan *plan, double stage) {
+    double tensors = tensors_of_all(plan);
+    return tensors > 0 ? pace_stage_share(plan, stage, PACE_WHOLE_STAGE).tensors / tensors : 1;
 }
 
 double pace_step_stage_host_part(const pace_step_plan *plan, double stage) {

@@ -68,7 +68,10 @@ static void take_rest(pace_turn_times *out, const pace_step_plan *plan, uint32_t
     double kernels = plan->config.update == PACE_UPDATE_LOOP ? host_part : 1; /* one a tensor, or few for all */
     out->update_launches = kernels * plan->update_launches;
     out->update_device_s = part * (beside->update_s - plan->update_least_s) + kernels * plan->update_least_s;
-    out->update_host_s = host_part * plan->update_host_s;
+    bool issues = lowered && plan->config.offload != PACE_OFFLOAD_OPTIMIZER;
+    out->update_host_s = issues ? pace_step_update_host_s(plan, pace_step_stage_tensors_part(plan, stage))
+                                : host_part * plan->update_host_s;
+    out->message_host_s = plan->slots->rest_host_s[PACE_REST_MESSAGE];
 }
 
 static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_t stage, uint32_t chunk) {
@@ -77,6 +80,8 @@ static void take_chunk(pace_turn_times *out, const pace_step_plan *plan, uint32_
     out->put_off_device = pace_step_chunk_put_off(plan, stage, chunk, plan->slots->rest_least[PACE_REST_ACCUMULATE]);
     out->put_off_host = pace_step_chunk_put_off(plan, stage, chunk, 1);
     out->tensors = pace_step_chunk_tensors(plan, stage, chunk);
+    out->graphs = plan->config.graphs >= PACE_GRAPHS_BLOCKS;
+    out->one_graph = plan->config.graphs == PACE_GRAPHS_PASSES;
     memcpy(out->leaves_s, turns.forward.leaves_s, sizeof out->leaves_s);
     memcpy(out->ahead_s, turns.backward.ahead_s, sizeof out->ahead_s);
     take_times(out, &turns.forward, false);
@@ -109,6 +114,15 @@ static double last_bucket_s(const pace_step_plan *plan, uint32_t stage) {
     return left_s > 0 ? left_s : plan->last_bucket_s;
 }
 
+/* Gradients of norms and biases come with those of inputs, and last of these a table's, which fills the bucket. */
+static double early_s(const pace_step_plan *plan, double exchange_s, uint32_t stage, uint32_t chunk) {
+    pace_share most = pace_share_trained(plan->most);
+    double formed = 1 - pace_step_chunk_put_off(plan, stage, chunk, 0);
+    double bytes =
+        formed * pace_step_chunk_part(plan, stage, chunk) * (most.dense + most.expert) * pace_step_gradient_bytes(plan);
+    return bytes >= plan->config.bucket_bytes ? formed * exchange_s : 0;
+}
+
 /* Below ZeRO 3: gradients go into buckets, which are exchanged as they fill. */
 static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, const pace_stage_blocks *of,
                            uint32_t stage) {
@@ -117,10 +131,10 @@ static void take_gradients(pace_turn_times *chunks, const pace_step_plan *plan, 
         chunks[chunk].fill_device_s =
             chunk_gradients_part(plan, PACE_REST_EXCHANGE, stage, chunk) * plan->gradient_cover_s;
         chunks[chunk].fill_host_s = pace_step_chunk_host_part(plan, stage, chunk) * plan->gradient_host_s;
-        chunks[chunk].fills_behind = plan->config.graphs == PACE_GRAPHS_PASSES;
         chunks[chunk].exchange_s = part * (plan->gradient_s + plan->expert_gradient_s);
         chunks[chunk].bucket_s = plan->full_bucket_s;
         chunks[chunk].last_bucket_s = last_bucket_s(plan, stage);
+        chunks[chunk].early_s = early_s(plan, chunks[chunk].exchange_s, stage, chunk);
         if (chunk < of->count) chunks[chunk].forms = &of->chunks[chunk];
         chunks->end_device_s -= chunks[chunk].fill_device_s;
         chunks->end_host_s -= chunks[chunk].fill_host_s;
@@ -191,6 +205,7 @@ static double alone_s(const pace_step_plan *plan) {
                                                   .copy_host_s = copies > 0 ? plan->input_host_s / copies : 0,
                                                   .captured = plan->config.execution == PACE_CUDA_GRAPH,
                                                   .replay_s = plan->replay_s,
+                                                  .blocks = plan->config.graphs == PACE_GRAPHS_BLOCKS,
                                                   .graph = issued(plan->slots->rest_host_s[PACE_REST_GRAPH], 0),
                                                   .add = issued(plan->accumulate_host_s, plan->accumulate_s),
                                                   .fill = issued(plan->gradient_host_s, plan->gradient_cover_s),

@@ -9,6 +9,7 @@
 /* A turn that was issued: how many launches came before it, its own, and when the device begins and has ended them. */
 typedef struct {
     double before, launches, start_s, end_s;
+    double behind; /* of its own launches, behind the one graph of the pass */
 } issued_turn;
 
 typedef struct {
@@ -53,6 +54,15 @@ static double sent(bool *far, const turn_walk *w, uint32_t stage, const pace_tur
     return end < 0 ? NAN : end;
 }
 
+/* Whether what a turn has computed goes to another stage. */
+static bool passes_on(const turn_walk *w, uint32_t stage, const pace_turn *t) {
+    bool back = t->pass != PACE_TURN_FORWARD;
+    uint32_t part = pace_pipeline_part(w->pipeline, stage, t->chunk);
+    uint32_t end = back ? 0 : w->pipeline->stages * w->pipeline->chunks - 1;
+    if (t->pass == PACE_TURN_WEIGHTS || part == end) return false;
+    return pace_pipeline_stage(w->pipeline, back ? part - 1 : part + 1) != stage;
+}
+
 /* The host waits for the copy, which comes behind what its device has to do. */
 static void take_input(const turn_walk *w, uint32_t stage, const pace_turn *t) {
     pace_stage_lanes *lanes = &w->stages[stage].lanes;
@@ -71,14 +81,15 @@ double pace_turn_forms(const pace_turn *turn, double put_off) {
 
 static bool forms_weights(const pace_turn *t) { return t->pass == PACE_TURN_BACKWARD || t->pass == PACE_TURN_WEIGHTS; }
 
-/* The pass behind which a chunk's gradients are complete. */
-static bool completes(const turn_walk *w, const pace_turn *t) {
-    return forms_weights(t) && t->micro_batch + 1 == w->pipeline->micro_batches;
+/* Of a chunk's gradients what is exchanged when the last micro-batch has formed it. */
+static double exchanged_s(const pace_turn_times *times, const pace_turn *t) {
+    if (t->pass == PACE_TURN_INPUTS) return times->early_s;
+    return t->pass == PACE_TURN_WEIGHTS ? times->exchange_s - times->early_s : times->exchange_s;
 }
 
 /* Host and device of a turn whose device waits so long for copies. The first micro-batch has no gradients to add to;
  * kernels that add, or fill buckets, stand between the others, so that as much is lost where host and device take
- * turns. */
+ * turns; but behind graphs, while which run the host issues them. */
 static pace_clocks clocks_of(const turn_walk *w, const pace_turn_times *times, const pace_turn *t, double waits_s) {
     pace_clocks c = {times->host_s[t->pass], times->device_s[t->pass], 0};
     c.idle_s = fmax(times->idle_s[t->pass], c.device_s);
@@ -86,7 +97,9 @@ static pace_clocks clocks_of(const turn_walk *w, const pace_turn_times *times, c
     double host_s = pace_turn_forms(t, times->put_off_host) * (adds * times->add_host_s + fills * times->fill_host_s);
     double device_s =
         pace_turn_forms(t, times->put_off_device) * (adds * times->add_device_s + fills * times->fill_device_s);
-    return pace_clocks_with(c, host_s, pace_turn_longer_s(device_s, times, waits_s));
+    device_s = pace_turn_longer_s(device_s, times, waits_s);
+    if (times->graphs) return pace_clocks_then(c, (pace_clocks){host_s, device_s, fmax(host_s, device_s)});
+    return pace_clocks_with(c, host_s, device_s);
 }
 
 /* Kernels of a turn, with those that add gradients or fill buckets. */
@@ -111,6 +124,19 @@ static double held_until(const stage_clock *s, double queue, double begun_s, dou
         if (turn != own) end_s = fmax(end_s, turn->start_s + part * (turn->end_s - turn->start_s));
     }
     return end_s;
+}
+
+/* The same of a pass that is one graph and takes the device so long: what comes behind it is issued when there is room
+ * for the first of it. */
+static double held_behind_graph(const stage_clock *s, double queue, double device_s, double host_s) {
+    const issued_turn *own = &s->issued.items[s->issued.count - 1];
+    double room = own->before + own->launches - own->behind - queue;
+    for (const issued_turn *turn = own;; turn--) {
+        if (turn->before > room && turn > s->issued.items) continue;
+        double lasts_s = turn == own ? device_s : turn->end_s - turn->start_s;
+        double part = turn->launches > 0 ? fmin(1, fmax(0, room - turn->before) / turn->launches) : 1;
+        return room > 0 ? turn->start_s + part * lasts_s + host_s : 0;
+    }
 }
 
 /* A turn before which the stage waits, for what the turn needs or for the copies of the pass before: meanwhile comes
@@ -138,9 +164,11 @@ static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times
                              double start_s, double needed_s) {
     pace_stage_lanes *l = &s->lanes;
     pace_clocks turn = clocks_behind(w, times, t, start_s - fmax(l->compute_s - s->leaves_s, l->host_s));
-    const issued_turn issued = {s->launches, launches_of(w, times, t), start_s, start_s};
+    double launches = launches_of(w, times, t), behind = times->one_graph ? launches - times->launches[t->pass] : 0;
+    const issued_turn issued = {s->launches, launches, start_s, start_s, behind};
     PACE_TRY(PACE_PUSH(&s->issued, issued));
     double until_s = held_until(s, w->queue, l->host_s, turn.host_s);
+    double behind_s = behind > 0 && w->queue > 0 ? held_behind_graph(s, w->queue, turn.device_s, turn.host_s) : 0;
     bool first = t->pass == PACE_TURN_FORWARD && t->micro_batch == 0;
     s->leaves_s = 0;
     if (times->blocks && times->gathers_each) {
@@ -154,12 +182,12 @@ static pace_status take_pass(turn_walk *w, stage_clock *s, const pace_turn_times
         s->leaves_s = wait_for_copy(l);
     } else {
         double idle_s = until_s + fmax(0, turn.idle_s - turn.host_s);
-        l->compute_s = fmax(start_s + turn.device_s, idle_s);
+        l->compute_s = fmax(fmax(start_s + turn.device_s, idle_s), behind_s);
         if (t->pass == PACE_TURN_FORWARD)
             s->leaves_s = l->compute_s - fmax(start_s + turn.device_s - times->leaves_s[PACE_HOST_AHEAD],
                                               idle_s - times->leaves_s[PACE_HOST_BESIDE]);
     }
-    l->host_s = fmax(l->host_s, until_s);
+    l->host_s = fmax(l->host_s, fmax(until_s, behind_s));
     s->issued.items[s->issued.count - 1].end_s = l->compute_s;
     s->launches += issued.launches;
     return PACE_OK;
@@ -173,9 +201,9 @@ typedef struct {
 
 static void form_block(pass_progress *p, const pace_turn_times *times, const pace_turn *t, size_t i) {
     const pace_gathered_block *block = times->forms ? times->forms->blocks[i] : NULL;
-    double share = block ? block->share : 1;
+    double share = block ? block->share * pace_turn_forms(t, block->put_off) : 1;
     p->formed += share;
-    if (block && !times->fills_behind) {
+    if (block && !times->one_graph) {
         p->host_s += block->pass[t->pass].host_s;
         p->done_s = fmax(p->done_s + block->pass[t->pass].device_s, p->host_s);
     } else p->done_s += share;
@@ -184,10 +212,11 @@ static void form_block(pass_progress *p, const pace_turn_times *times, const pac
 /* How long before the end of a pass of `pass_s` its buckets would have to begin for the last to have gone when the pass
  * ends: each goes when it is full, and those behind it follow in line. Within a block gradients come evenly, so that
  * its first and its last full bucket decide. The host began `lead_s` before the device. */
-static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, double pass_s, double lead_s) {
+static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, double exchange_s, double pass_s,
+                             double lead_s) {
     const size_t count = times->forms ? times->forms->count : 1;
     const double rounding = 1e-9;
-    const double filled = times->bucket_s > 0 ? fmin(1, times->bucket_s / times->exchange_s) : 1;
+    const double filled = times->bucket_s > 0 ? fmin(1, times->bucket_s / exchange_s) : 1;
     double left_s = 0;
     pass_progress all = {.host_s = -lead_s}, at = all;
     for (size_t i = count; i-- > 0;) form_block(&all, times, t, i);
@@ -201,7 +230,7 @@ static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, d
         for (size_t k = 0; k < PACE_COUNT(full); k++) {
             double part = share > 0 ? (full[k] - formed) / share : -1;
             if (part < -rounding || part > 1 + rounding) continue;
-            left_s = fmax(left_s, (1 - full[k] + filled) * times->exchange_s - (1 - done - part * work) * pass_s);
+            left_s = fmax(left_s, (1 - full[k] + filled) * exchange_s - (1 - done - part * work) * pass_s);
         }
     }
     return left_s;
@@ -212,12 +241,16 @@ static double buckets_left_s(const pace_turn_times *times, const pace_turn *t, d
 static void exchange_gradients(turn_walk *w, stage_clock *s, const pace_turn_times *times, const pace_turn *t,
                                double begun_s, double issued_s) {
     pace_stage_lanes *l = &s->lanes;
-    if (!completes(w, t)) return;
-    bool last = --s->left_chunks == 0;
-    if (!(times->exchange_s > 0)) return;
-    double pass_s = times->fills_behind ? times->fill_device_s : l->compute_s - begun_s;
-    double left_s = fmax(buckets_left_s(times, t, pass_s, begun_s - issued_s), last ? times->last_bucket_s : 0);
-    l->exchange_s = fmax(l->exchange_s + times->exchange_s, l->compute_s + left_s);
+    bool completes = forms_weights(t), newest = t->micro_batch + 1 == w->pipeline->micro_batches;
+    if (t->pass == PACE_TURN_FORWARD || !newest) return;
+    bool last = completes && --s->left_chunks == 0;
+    double exchange_s = exchanged_s(times, t);
+    if (!(exchange_s > 0)) return;
+    double pass_s = times->one_graph ? times->fill_device_s : l->compute_s - begun_s;
+    double left_s = buckets_left_s(times, t, exchange_s, pass_s, begun_s - issued_s);
+    bool went = exchange_s < times->exchange_s; /* before, so that the last bucket may be less */
+    if (last) left_s = fmax(left_s, went ? fmin(times->last_bucket_s, exchange_s) : times->last_bucket_s);
+    l->exchange_s = fmax(l->exchange_s + exchange_s, l->compute_s + left_s);
 }
 
 /* *done = the next turn of a stage, unless what it needs is yet to come. */
@@ -230,14 +263,18 @@ static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
     *done = !isnan(from);
     if (!*done) return PACE_OK;
     take_input(w, stage, t);
+    double message_host_s = of_stage(w, stage)->message_host_s;
+    if (far) s->lanes.host_s += message_host_s;
     double asked_s = s->lanes.compute_s - s->leaves_s; /* for what the turn needs */
+    if (far && message_host_s > 0) asked_s = fmax(asked_s, s->lanes.host_s);
     double needed_s = fmax(asked_s, from) + (far ? w->message_s : 0), start_s = fmax(s->lanes.compute_s, needed_s);
     double issued_s = s->lanes.host_s, begun_s = fmax(start_s, issued_s);
     PACE_TRY(take_pass(w, s, times, t, start_s, needed_s));
     exchange_gradients(w, s, times, t, begun_s, issued_s);
+    double sent_s = s->lanes.compute_s - s->leaves_s;
+    if (message_host_s > 0 && passes_on(w, stage, t)) sent_s = fmax(sent_s, s->lanes.host_s += message_host_s);
     if (t->pass != PACE_TURN_WEIGHTS)
-        *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) =
-            s->lanes.compute_s - s->leaves_s;
+        *end_of(w, back, pace_pipeline_part(w->pipeline, stage, t->chunk), t->micro_batch) = sent_s;
     s->next++;
     return PACE_OK;
 }
@@ -245,7 +282,7 @@ static pace_status take(bool *done, turn_walk *w, uint32_t stage) {
 /* Work behind the last turn; kernels of an update may be more than the queue holds. */
 static pace_status take_end(const turn_walk *w, stage_clock *s, double device_s, double host_s, double launches) {
     pace_stage_lanes *l = &s->lanes;
-    const issued_turn issued = {s->launches, launches, l->compute_s, l->compute_s};
+    const issued_turn issued = {s->launches, launches, l->compute_s, l->compute_s, 0};
     PACE_TRY(PACE_PUSH(&s->issued, issued));
     l->host_s = held_until(s, w->queue, l->host_s, host_s);
     l->compute_s = fmax(l->compute_s + device_s, l->host_s);

@@ -27,14 +27,17 @@ typedef struct {
         add_host_s; /* of a pass that forms gradients of weights: added to those of the micro-batch before */
     double fill_device_s, fill_host_s; /* of the last micro-batch's pass that does so: gradients put into buckets, */
     double tensors;                    /* with gradients: a kernel each that adds, and one that fills */
-    bool fills_behind;                 /* it, since all of the pass is one graph */
+    bool graphs;                       /* behind which kernels of gradients come */
+    bool one_graph;                    /* all of a pass is, which the host launches at once */
     double put_off_device,
         put_off_host;                 /* share of what adds and fills that a turn for weights has, where one is apart */
     double exchange_s, bucket_s;      /* which are exchanged from the first full one on, each so long */
+    double early_s;                   /* of exchange_s, buckets that are full when a turn for inputs has ended */
     double last_bucket_s;             /* the stage's last, which goes behind its last such pass */
     const pace_gathered_chunk *forms; /* blocks in whose order gradients come; NULL = evenly */
     const pace_gathered_chunk *blocks; /* that ZeRO gathers; NULL = none */
     bool gathers_each;                 /* ZeRO 3: in each pass; else once a step */
+    double message_host_s;             /* of a stage's host, for each message that it sends or asks for */
     bool
         ends_together; /* behind its last turn the stage adds gradients of a table that others hold, which do so, too */
     /* before a forward pass over the model's first part its batch is copied, before one over its last its targets: on

@@ -73,7 +73,9 @@ pace_status pace_walk_part_open(pace_walk_part *part) {
     size_t names = pace_names_count(&graph->names), overheads = names * PACE_OVERHEAD_KINDS;
     if (!PACE_MAKE(part->overheads, overheads + 1) || !PACE_MAKE(part->says, names + 1)) return PACE_E_MEMORY;
     for (size_t i = 0; i <= overheads; i++) part->overheads[i] = -1;
-    if (part->of->costs->optimizers.count) PACE_TRY(pace_optimizer_parameters(&part->parameters, graph));
+    part->parameters = part->of->parameters;
+    if (part->of->costs->optimizers.count && !(part->parameters > 0))
+        PACE_TRY(pace_optimizer_parameters(&part->parameters, graph));
     PACE_TRY(pace_graph_lanes_of(&part->lanes, graph));
     find_room(part);
     return make_instances(part);

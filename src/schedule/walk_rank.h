@@ -11,6 +11,7 @@ typedef struct {
     double launch_lag_ns;                  /* from the start of a launching call to its kernel's on an idle stream */
     double between_ns;                     /* between kernels that follow at once on a stream */
     double graph_lag_ns, graph_between_ns; /* so much more where one call issues several */
+    double parameters;                     /* that its optimizer visits; 0 = as many as the graph forms gradients of */
     double start_ns;                       /* when the rank begins, on a clock of all ranks */
     uint32_t queue; /* the host waits before it issues more work of stream 0 than this ahead of it; 0 = it never does */
 } pace_walk_rank;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Devices, machines, models, frameworks and approaches are added from outside, by a folder of PACELINE_CATALOG.
+"""Devices, machines, models, frameworks, approaches, words for stages, types of the hub and flags of launchers are added from outside, by a folder of PACELINE_CATALOG.
 
 Each addition is a copy of an entry under a name that nothing in the program can know: it must answer as the original
 does, and as another device where a figure of the copy is changed.
 """
 import csv
 import io
+import json
 import os
 import re
 import sys
@@ -52,6 +53,55 @@ def same(original, copied, table=None):
     return numbers
 
 
+def behind(folder, file, line, new):
+    """Writes a file of the catalogue that has one line more."""
+    text = (CATALOG / file).read_text()
+    expect(text.count(line) == 1, file, line)
+    (Path(folder) / file).write_text(text.replace(line, line + new, 1))
+
+
+def put(folder, name, text):
+    (Path(folder) / name).write_text(text)
+    return str(Path(folder) / name)
+
+
+def answer(*words):
+    code, out, err = run(*words, "-q", "-f", "json")
+    expect(code == 0, words, code, err)
+    return json.loads(out)
+
+
+def annotated(word):
+    """A step whose one kernel was launched within a range of this name."""
+    def event(category, name, start, duration, **more):
+        return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, **more}
+    events = []
+    for step in range(2):
+        at, launch = 1000 * step, {"correlation": step + 1}
+        events += [event("user_annotation", f"ProfilerStep#{step}", at, 1000), event("user_annotation", word, at + 1, 500),
+                   event("cpu_op", "aten::relu", at + 10, 50), event("cuda_runtime", "cudaLaunchKernel", at + 20, 5, args=launch),
+                   {**event("kernel", "elementwise_kernel", at + 100, 300, args={"device": 0, "stream": 7, **launch}), "pid": 0, "tid": 7}]
+    return json.dumps({"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}], "traceEvents": events})
+
+
+def words_of_others(folder):
+    """Names of traces, of the hub and of launchers."""
+    behind(folder, "stages.yaml", "\nstages:\n", "  - {stage: update, of: annotation, equals: [zzword]}\n")
+    matrix = answer("analyze", put(folder, "trace.json", annotated("zzword")))["matrix"]
+    expect(matrix["update"]["memory_bound_ns"] == 300000 and matrix["forward"]["memory_bound_ns"] == 0, "a word for a stage", matrix)
+    behind(folder, "hub_configs.yaml", "\ntypes:\n", "  zztype: {like: gpt2}\n")
+    config = '{"model_type": "%s", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257, "n_positions": 1024}'
+    of_hub = [answer("models", put(folder, f"{name}.json", config % name))["model"]["parameters"] for name in ("gpt2", "zztype")]
+    expect(of_hub[0] == of_hub[1] > 1e8, "a type of the hub", of_hub)
+    flag = "      --tensor-model-parallel-size: {tp: number}\n"
+    text = (CATALOG / "launchers.yaml").read_text()
+    (Path(folder) / "launchers.yaml").write_text(text.replace(flag, flag + "      --zz-parallel: {tp: number}\n", 1))
+    script = "torchrun pretrain_gpt.py --%s 2 --num-layers 12 --micro-batch-size 1 --global-batch-size 8 --bf16\n"
+    plans = [answer("plan", "gpt2", "--on", "dgx-h100", "--from", put(folder, f"{name}.sh", script % name))
+             for name in ("tensor-model-parallel-size", "zz-parallel")]
+    expect(plans[0]["changes"] == plans[1]["changes"] and plans[0]["changes"], "a flag of a launcher", plans[1]["changes"])
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PACELINE_CATALOG"] = folder
@@ -94,6 +144,7 @@ def main():
         same([*train, "--set", f"framework={first}"], [*train, "--set", "framework=zzframe"])
         code, out, err = run("predict", *train, "--set", "framework=zznone")
         expect(code != 0, "an unknown framework is taken", out[:300], err)
+        words_of_others(folder)
         os.environ.pop("PACELINE_CATALOG")
     return finish()
 

@@ -58,6 +58,9 @@ def main():
     refuse("names 'src/base/c.*'", {**named, page: "`src/base/c.*`\n"})
     refuse("names 'pace_c'", {**named, page: "`pace_c()`\n"})
     refuse("names 'c.c'", {**named, page: "`c.c`\n"})
+    tested = {"../tests/unit/base/test_a.c": "", "../tests/golden/test_b.py": ""}
+    accept({**named, **tested, page: "`unit/base/a`, `golden/b`\n"})
+    refuse("names '`golden/a`'", {**named, **tested, page: "`golden/a`\n"})
     refuse("base/b.c calls nothing of a.c", {**named, page: "`base/b.c` → `a.c`\n"})
     return finish()
 
