@@ -1,6 +1,7 @@
 #include "machine/doubts.h"
 #include "base/yaml_member.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -30,6 +31,12 @@ const char *pace_doubt_beyond(pace_doubt doubt) {
     case PACE_DOUBT_KERNEL_BEYOND: return "kernels";
     default: return NULL;
     }
+}
+
+void pace_doubts_used_rest(pace_doubts_used *used, pace_doubt doubt, double spread) {
+    double rest = spread * spread;
+    for (int i = 0; i < PACE_DOUBTS; i++) rest -= used->added[i] * used->added[i];
+    used->added[doubt] = sqrt(fmax(rest, 0));
 }
 
 const char *pace_doubts_beyond(const pace_doubts_used *used) {

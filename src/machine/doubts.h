@@ -160,6 +160,8 @@ pace_doubt_kind pace_doubt_kind_of(pace_doubt doubt);
 
 /** What of an answer lies beyond everything that was measured, in words; NULL: nothing. */
 const char *pace_doubt_beyond(pace_doubt doubt);
+/** What of a spread nothing else that was used accounts for is this doubt's. */
+void pace_doubts_used_rest(pace_doubts_used *used, pace_doubt doubt, double spread);
 /** The first of what an answer used. */
 const char *pace_doubts_beyond(const pace_doubts_used *used);
 

@@ -19,6 +19,16 @@ enum {
 const char *const pace_step_factor_names[PACE_STEP_FACTORS] = {"matrix", "attention", "stream", "inside", "between",
                                                                "launch", "update",    "hidden", "step"};
 
+void pace_step_savings(double out[PACE_STEP_FACTORS], const pace_step_plan *plan, pace_step_factors factors) {
+    double *values = (double *)&factors, all_s = pace_step_compose(plan, &factors).total_s;
+    for (int i = 0; i < PACE_STEP_FACTORS; i++) {
+        double value = values[i];
+        values[i] = 0;
+        out[i] = 1 - pace_step_compose(plan, &factors).total_s / all_s;
+        values[i] = value;
+    }
+}
+
 /* How far a factor may be from 1: the standard deviation of its logarithm that is expected. Kernels are known better
  * than hosts, and how much an exchange hides least of all. */
 static const double expected[PACE_STEP_FACTORS] = {0.2, 0.3, 0.3, 0.4, 0.4, 0.7, 0.4, 0.7, 1.0};

@@ -21,6 +21,9 @@ enum {
 
 extern const char *const pace_step_factor_names[PACE_STEP_FACTORS];
 
+/** By factor the share of a step that is saved if what it scales takes no time. */
+void pace_step_savings(double out[PACE_STEP_FACTORS], const pace_step_plan *plan, pace_step_factors factors);
+
 typedef struct {
     pace_step_factors factors;
     pace_fit_group groups[PACE_FIT_GROUPS_MOST];

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ask/plan/plan_place.h"
-#include "report/predict/step_rate.h"
+#include "plan/step_rate.h"
 
 enum { PACE_PLAN_SAYS = 200 };
 

@@ -5,6 +5,7 @@
 #include "report/plan/found_says.h"
 #include "report/plan/plan_offers.h"
 #include "report/predict/model_note.h"
+#include "report/predict/step_takes.h"
 #include "report/show.h"
 
 #include <math.h>
@@ -191,7 +192,8 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
                        p->machine.name, config, one->candidate.config.global_batch,
                        pace_show_ns(pace_ns(one->time_s.median)).text,
                        pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
-                       pace_show_ns(pace_estimate_high_ns(one->time_s)).text, pace_plan_rate(p, one).text, next);
+                       pace_show_ns(pace_estimate_high_ns(one->time_s)).text,
+                       pace_show_step_rate(pace_plan_rate(p, one)).text, next);
     say_framework(root, a, p);
     say_other(root, a, p);
     pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);

@@ -8,7 +8,7 @@
 #include "report/analyze/analyze_parts.h"
 #include "report/predict/predict_parts.h"
 #include "report/predict/report_step.h"
-#include "report/predict/step_rate.h"
+#include "report/predict/step_takes.h"
 #include "report/show.h"
 #include "report/table.h"
 #include "report/timeline.h"

@@ -6,7 +6,7 @@
 #include "ask/predict/step_memory.h"
 #include "report/predict/model_note.h"
 #include "report/predict/report_step.h"
-#include "report/predict/step_rate.h"
+#include "report/predict/step_takes.h"
 #include "report/show.h"
 #include "report/table.h"
 #include "ask/step_rows/step_fit.h"
@@ -141,17 +141,12 @@ static void put_help(pace_node *root, const asked *a) {
                                                          "the update",
                                                          NULL,
                                                          "what every step has besides"};
-    pace_step_factors factors = factors_of(a);
-    double *values = (double *)&factors, all_s = pace_step_compose(&a->step->settled.plan, &factors).total_s;
     saving savings[PACE_STEP_FACTORS] = {0};
+    double saved[PACE_STEP_FACTORS];
     size_t count = 0;
-    for (int i = 0; i < PACE_STEP_FACTORS; i++) {
-        double value = values[i];
-        if (!words[i]) continue;
-        values[i] = 0;
-        savings[count++] = (saving){words[i], 1 - pace_step_compose(&a->step->settled.plan, &factors).total_s / all_s};
-        values[i] = value;
-    }
+    pace_step_savings(saved, &a->step->settled.plan, factors_of(a));
+    for (int i = 0; i < PACE_STEP_FACTORS; i++)
+        if (words[i]) savings[count++] = (saving){words[i], saved[i]};
     qsort(savings, count, sizeof *savings, larger_first);
     pace_put_table(root, &help_table, savings, count, sizeof *savings);
 }
@@ -372,11 +367,9 @@ static void put_road(pace_node *root, const asked *a) {
 }
 
 static void take_doubts(pace_doubts_used *out, const asked *a, double spread) {
-    double form = spread * spread;
     *out = a->fits->step_path ? (pace_doubts_used){{0}, false} : a->step->settled.used;
-    for (int i = 0; i < PACE_DOUBTS; i++) form -= out->added[i] * out->added[i];
     if (a->fits->step_path) out->added[PACE_DOUBT_STEP_FIT] = spread;
-    else out->added[PACE_DOUBT_STEP_FORM] = sqrt(fmax(form, 0));
+    else pace_doubts_used_rest(out, PACE_DOUBT_STEP_FORM, spread);
 }
 
 static pace_status build(pace_report *report, void *context) {

@@ -1,14 +1,13 @@
 /* What a step's time means per device: tokens or samples a second, and the share of its peak that the model uses. */
 #pragma once
 
-#include "ask/predict/step_ask.h"
-#include "report/report.h"
+#include "plan/step_case.h"
 
 typedef struct {
-    double per_s;   /* of one device: tokens, or samples of a model without sequences */
-    bool of_tokens; /* so */
-    double mfu;     /* model FLOP utilization; NAN = the device has no such peak */
-    char text[96];  /* "412 tokens/s per device (MFU 41.2 % of the bf16 peak)" */
+    double per_s;             /* of one device: tokens, or samples of a model without sequences */
+    bool of_tokens;           /* so */
+    double mfu;               /* model FLOP utilization; NAN = the device has no such peak */
+    pace_precision precision; /* of the peak */
 } pace_step_rate;
 
 /** The rate that most of the arithmetic goes by: PyTorch's fp32 takes TF32 for convolutions, not for products of
@@ -19,6 +18,3 @@ pace_precision pace_step_main_precision(const pace_step_case *asked);
  * window, and nothing that is computed again (Chowdhery et al. 2022, appendix B), over the dense peak of the precision
  * that products have. */
 pace_step_rate pace_step_rate_of(const pace_step_case *asked, double seconds, double devices);
-
-/** The headline of a model's step: its time and interval, on what, and its rate, which is returned. */
-pace_step_rate pace_put_step_takes(pace_node *root, const pace_step_asked *step, pace_estimate time_s);
