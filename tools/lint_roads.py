@@ -20,12 +20,12 @@ ROADS = {
     },
     "one case of words": {
         "pace_step_asked_open": ("step_ask", "prediction scaling_solve"),  # scaling_solve: which batch too, where nobody says
-        "pace_step_model_open": ("step_ask", "graph_inputs job_features report_models"),  # converted; counted: never timed
+        "pace_step_model_open": ("step_ask", "graph_inputs job_features report_models model_points"),  # converted; counted: never timed
     },
     "one lowering": {
         "pace_lower_forward": ("lower_forward", "lower lower_part"),
         "pace_lower_backward": ("lower_backward", "lower lower_part"),
-        "pace_model_lower": ("lower", "step_engine graph_inputs gradient_profile job_features"),  # walked; written; curves of a fit; counted
+        "pace_model_lower": ("lower", "step_engine graph_inputs gradient_profile job_features model_points"),  # walked; written; curves of a fit; counted
         "pace_model_lower_part": ("lower_part", "step_slots"),
         "pace_model_lower_rest": ("lower", "step_slots"),
     },

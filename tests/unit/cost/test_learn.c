@@ -222,7 +222,7 @@ TEST(test_fit_round_trip) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
-/* A copy is four times as fast in the cache as beyond it: copies larger than any row go on at the largest rows' rate. */
+/* A copy is four times as fast in the cache as beyond it; larger ones than any row go on at the largest rows' rate. */
 TEST(test_sizes_beyond_the_rows) {
     enum { ROWS = 40 };
     const double cached = 1 << 18, rate = 40e9;
