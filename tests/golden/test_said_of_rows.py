@@ -149,6 +149,8 @@ def check_gpt_experts():
     rows = ask(head + "".join(f"GPT with experts,a100-80-sxm,megatron,12,512,8,1024,4,32,8,{how}\n" for how in measured))
     for row, peak in zip(rows, measured.values()):
         expect(row["last_rank_bytes"] and abs(float(row["last_rank_bytes"]) / (peak * 1e6) - 1) < 0.05, "experts of GPT", row, peak)
+    oss, mixture = ask(head + "".join(f"{name},h100-80-sxm,megatron,12,512,8,1024,4,32,8,2,1,1,2,8,1,1,1,0,fused\n" for name in ("gpt-oss of ours", "mixture of ours")))
+    expect(oss["predicted"] and oss["predicted"] == mixture["predicted"], "gpt-oss has gated experts", oss, mixture)
 
 
 def check_mixtures():
