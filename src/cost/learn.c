@@ -20,13 +20,33 @@ static uint32_t series_like(unsigned *least, const pace_learned *learned, const 
     return best;
 }
 
+/* Too few rows to learn from say what their own sizes take, and nothing of others. */
+static bool is_narrow(const pace_learned *learned) { return learned->values.count < PACE_LEARN_LEAST; }
+
+static bool has_sizes(const pace_learned *learned, const pace_series *series, const pace_sample *sample) {
+    unsigned axes = pace_sample_axes(learned->family);
+    for (uint32_t i = 0; i < series->count; i++) {
+        const float *point = &learned->points.items[(size_t)(series->first + i) * PACE_NEAREST_AXES];
+        bool same = true;
+        for (unsigned k = 0; k < axes; k++) same &= pace_learn_same_size(point[k], sample->at[k]);
+        if (same) return true;
+    }
+    return false;
+}
+
+/* Whether a series may be asked. */
+static bool may_answer(const pace_learned *learned, const pace_series *series, const pace_sample *sample,
+                       unsigned unlike) {
+    return !is_narrow(learned) || (unlike < PACE_LEARN_NEAR && has_sizes(learned, series, sample));
+}
+
 bool pace_learned_beyond(const char **out, const pace_learned *learned, const pace_op *op, const pace_device *device,
                          const char *source) {
     pace_sample sample;
     unsigned least;
     if (op->family != learned->family || !pace_sample_of(&sample, op, device)) return false;
     uint32_t like = series_like(&least, learned, op, device, source);
-    if (least == UINT32_MAX) return false;
+    if (least == UINT32_MAX || !may_answer(learned, &learned->series.items[like], &sample, least)) return false;
     float inside[PACE_NEAREST_AXES];
     bool sizes = !pace_learn_inside(inside, &learned->series.items[like], &sample, pace_sample_axes(learned->family));
     *out = least & PACE_UNLIKE_DEVICE      ? "device"
@@ -56,7 +76,9 @@ static pace_estimate fastest_near(const pace_learned *learned, unsigned least, c
                                   const pace_device *device, const char *source, const pace_sample *sample) {
     pace_estimate best = {0};
     for (uint32_t i = 0; i < learned->series.count; i++) {
-        if (pace_learn_unlike(&learned->series.items[i], op, device->name, source) != least) continue;
+        const pace_series *series = &learned->series.items[i];
+        if (pace_learn_unlike(series, op, device->name, source) != least) continue;
+        if (!may_answer(learned, series, sample, least)) continue;
         pace_estimate one = near_time(learned, i, sample);
         if (!(best.median > 0) || one.median < best.median) best = one;
     }
@@ -69,6 +91,7 @@ bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const 
     unsigned least;
     if (op->family != learned->family || !pace_sample_of(&sample, op, device)) return false;
     series_like(&least, learned, op, device, source);
+    if (least >= PACE_LEARN_NEAR && is_narrow(learned)) return false;
     if (least < PACE_LEARN_NEAR) {
         *out_s = fastest_near(learned, least, op, device, source, &sample);
     } else {

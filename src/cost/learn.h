@@ -35,14 +35,14 @@ typedef struct {
 } pace_learned_score;
 
 enum {
-    PACE_LEARN_LEAST = 8, /* rows of a family at least */
+    PACE_LEARN_LEAST = 8, /* rows of a family; fewer tell what their own sizes take, and nothing of others */
     PACE_LEARN_FEW = 600  /* a tenth of fewer says little of an interval */
 };
 
 /** Learns from `rows` of one family. A tenth of the groups chooses the number of trees and sets the spread, a tenth is
  * scored (`score` may be NULL); of fewer than PACE_LEARN_FEW rows each tenth is held out in turn, sets the spread with
- * the others and is scored. The model that is kept saw all rows. PACE_E_INPUT with fewer than
- * PACE_LEARN_LEAST rows. The same rows and seed give the same model. */
+ * the others and is scored. The model that is kept saw all rows; of fewer than
+ * PACE_LEARN_LEAST none is scored. PACE_E_INPUT without rows. The same rows and seed give the same model. */
 pace_status pace_learned_fit(pace_learned *out, pace_learned_score *score, const pace_measurement *rows, size_t count,
                              uint64_t seed) PACE_MUST_CHECK;
 void pace_learned_free(pace_learned *learned);

@@ -31,12 +31,11 @@ void pace_learn_bound(pace_series *series, const float *points) {
 }
 
 bool pace_learn_inside(float *at, const pace_series *series, const pace_sample *sample, unsigned axes) {
-    static const float rounding = 1e-4f;
     bool inside = true;
     memcpy(at, sample->at, sizeof sample->at);
     for (unsigned i = 0; i < axes; i++) {
         float nearest = fminf(fmaxf(at[i], series->low[i]), series->high[i]);
-        inside &= fabsf(at[i] - nearest) <= rounding;
+        inside &= pace_learn_same_size(at[i], nearest);
         at[i] = nearest;
     }
     return inside;

@@ -8,6 +8,12 @@ enum { PACE_LEARN_VIEWS = PACE_NEAREST_AXES + 1, PACE_LEARN_FEATURES = PACE_SAMP
 /** Sets how far a series' points reach along each axis. */
 void pace_learn_bound(pace_series *series, const float *points);
 
+/** Whether two logarithms of a size are of one size. */
+static inline bool pace_learn_same_size(float a, float b) {
+    static const float rounding = 1e-4f;
+    return a - b <= rounding && b - a <= rounding;
+}
+
 /** Where a series is asked for a sample's sizes: at these, or beyond its points at the nearest edge of them, since what
  * measurements are off their base there holds on while the base carries the sizes on (neighbours far off would fall
  * back to their mean). False: beyond. */

@@ -433,7 +433,7 @@ static pace_status learn(pace_learned *learned, pace_learned_score *score, learn
     PACE_TRY(find_series(l, learned));
     set_scale(learned);
     bool few = l->count < PACE_LEARN_FEW || !hold_out(l, 0);
-    PACE_TRY((few ? score_few : score_many)(&sum, &rounds, learned, l));
+    if (l->count >= PACE_LEARN_LEAST) PACE_TRY((few ? score_few : score_many)(&sum, &rounds, learned, l));
     if (score) *score = score_of(sum);
     PACE_TRY(learn_near(learned, l, true, rounds));
     PACE_TRY(fit_far(l, learned));
@@ -443,9 +443,7 @@ static pace_status learn(pace_learned *learned, pace_learned_score *score, learn
 
 pace_status pace_learned_fit(pace_learned *out, pace_learned_score *score, const pace_measurement *rows, size_t count,
                              uint64_t seed) {
-    if (count < PACE_LEARN_LEAST)
-        return pace_fail(PACE_E_INPUT, "%zu rows of family %s: expected at least %d to learn from", count,
-                         count ? pace_op_family_name(rows[0].op.family) : "?", PACE_LEARN_LEAST);
+    if (count == 0) return pace_fail(PACE_E_INPUT, "no rows to learn from");
     learner l = {.rows = rows, .count = count, .seed = seed};
     pace_learned learned = {.family = rows[0].op.family};
     pace_status status = reserve(&l);

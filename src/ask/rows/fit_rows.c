@@ -115,28 +115,29 @@ static pace_status learn_family(gatherer *g, pace_fit_family *family) {
     measurements *rows = &g->families[family->family];
     pace_learned learned;
     PACE_TRY(pace_learned_fit(&learned, &family->score, rows->items, rows->count, g->options->seed));
-    family->learned = !pace_fit_family_worse(family);
-    pace_status status = family->learned ? PACE_PUSH(&g->fit.families, learned) : PACE_OK;
-    if (!family->learned || status != PACE_OK) pace_learned_free(&learned);
+    bool keep = !pace_fit_family_worse(family);
+    family->learned = keep && rows->count >= PACE_LEARN_LEAST;
+    pace_status status = keep ? PACE_PUSH(&g->fit.families, learned) : PACE_OK;
+    if (!keep || status != PACE_OK) pace_learned_free(&learned);
     return status;
 }
 
 static pace_status learn_families(gatherer *g, pace_fit_outcome *outcome) {
-    size_t worse = 0;
+    size_t worse = 0, learned = 0;
     for (int f = 0; f < PACE_OP_FAMILIES; f++) {
         measurements *rows = &g->families[f];
         if (rows->count == 0) continue;
         pace_fit_family family = {.family = (pace_op_family)f, .rows = rows->count};
-        if (rows->count >= PACE_LEARN_LEAST) PACE_TRY(learn_family(g, &family));
-        worse += pace_fit_family_worse(&family);
+        PACE_TRY(learn_family(g, &family));
+        worse += pace_fit_family_worse(&family), learned += family.learned;
         PACE_TRY(PACE_PUSH(&outcome->families, family));
     }
-    if (g->fit.families.count == 0 && worse > 0)
+    if (learned == 0 && worse > 0)
         return pace_fail(PACE_E_INPUT,
                          "%s: nothing is learned: a fit of these %zu rows tells those held out worse than the formula "
                          "does",
                          g->tables[0].csv.name, outcome->measured);
-    if (g->fit.families.count == 0)
+    if (learned == 0)
         return pace_fail(PACE_E_INPUT, "%s: too few rows: expected at least %d of one family, found %zu measured",
                          g->tables[0].csv.name, PACE_LEARN_LEAST, outcome->measured);
     return PACE_OK;

@@ -222,8 +222,8 @@ static size_t count_fitted(pace_findings *out, const pace_fit_outcome *outcome) 
     }
     if (*few)
         pace_found_warn(out, PACE_WARN_TOO_FEW_ROWS,
-                        "families with too few rows to learn from (at least %d) are left out: %s", PACE_LEARN_LEAST,
-                        few);
+                        "families with too few rows to learn from (at least %d) tell their rows' own sizes alone: %s",
+                        PACE_LEARN_LEAST, few);
     if (*worse)
         pace_found_warn(out, PACE_WARN_TOO_FEW_ROWS,
                         "families whose rows, held out, are told worse than by the formula are left out: %s", worse);

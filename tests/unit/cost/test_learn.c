@@ -216,7 +216,7 @@ TEST(test_fit_round_trip) {
         assert_int_equal(pace_fit_parse(&back, "memory", bytes, cut), PACE_E_INPUT);
     pace_free(bytes);
     pace_fit_free(&fit);
-    assert_int_equal(pace_learned_fit(&learned, NULL, rows, PACE_LEARN_LEAST - 1, 1), PACE_E_INPUT);
+    assert_int_equal(pace_learned_fit(&learned, NULL, rows, 0, 1), PACE_E_INPUT);
     free(rows);
     test_catalog_close();
     assert_int_equal(pace_memory_live(), 0);
@@ -248,6 +248,33 @@ TEST(test_sizes_beyond_the_rows) {
     assert_true(fabs(further.median * rate / (beyond.read_bytes + beyond.write_bytes) - 1) < 0.1);
     assert_true(further.spread > at.spread);
     pace_learned_free(&learned);
+    test_catalog_close();
+    assert_int_equal(pace_memory_live(), 0);
+}
+
+/* Five rows answer for their own sizes, and for no others. */
+TEST(test_few_rows_tell_their_own_sizes) {
+    pace_device device = {.name = "v100", .flop_per_s = {[PACE_FP32] = 15e12}, .memory_bytes_per_s = 0.9e12},
+                other = device;
+    memcpy(other.name, "p100", 5);
+    pace_measurement *rows = measurements(5, &device);
+    pace_learned learned;
+    pace_estimate told;
+    const char *beyond;
+    assert_int_equal(pace_learned_fit(&learned, NULL, rows, 5, 1), PACE_OK);
+    for (size_t i = 0; i < 5; i++) {
+        pace_op larger = rows[i].op;
+        larger.size[0] = 3 * larger.size[0] + 1;
+        assert_true(pace_op_complete(&larger));
+        assert_true(pace_learned_time(&told, &learned, &rows[i].op, &device, "", &doubts));
+        assert_true(fabs(told.median / rows[i].time_s - 1) < 0.02);
+        assert_true(pace_learned_beyond(&beyond, &learned, &rows[i].op, &device, "") && !beyond);
+        assert_false(pace_learned_time(&told, &learned, &larger, &device, "", &doubts));
+        assert_false(pace_learned_beyond(&beyond, &learned, &larger, &device, ""));
+        assert_false(pace_learned_time(&told, &learned, &rows[i].op, &other, "", &doubts));
+    }
+    pace_learned_free(&learned);
+    free(rows);
     test_catalog_close();
     assert_int_equal(pace_memory_live(), 0);
 }
