@@ -257,7 +257,7 @@ bool pace_call_pooling(const pace_op_rule *rule, const pace_op_shapes *shapes, p
     pace_draft_reads(draft, backward ? output : input, bytes);
     pace_draft_writes(draft, backward ? input : output, bytes);
     draft->op.pass = backward ? PACE_PASS_BACKWARD : PACE_PASS_FORWARD;
-    strcpy(draft->op.kind, strstr(rule->name, "max") ? "max" : "avg");
+    strcpy(draft->op.kind, strstr(rule->name, "max") ? "max" : "average");
     pace_draft_of(draft, shapes, at);
     if (rank == 2)
         PACE_SIZES(draft, (double)shapes->dims[at][0], input / (double)shapes->dims[at][0] / sizes[0][0] / sizes[1][0],
@@ -280,7 +280,7 @@ bool pace_call_adaptive_pooling(const pace_op_rule *rule, const pace_op_shapes *
     pace_draft_reads(draft, backward ? output : input, bytes);
     pace_draft_writes(draft, backward ? input : output, bytes);
     draft->op.pass = backward ? PACE_PASS_BACKWARD : PACE_PASS_FORWARD;
-    strcpy(draft->op.kind, strstr(rule->name, "max") ? "max" : "avg");
+    strcpy(draft->op.kind, strstr(rule->name, "max") ? "max" : "average");
     pace_draft_of(draft, shapes, rule->a);
     double n = shapes->rank[rule->a] > 3 ? (double)shapes->dims[rule->a][0] : 1;
     PACE_SIZES(draft, n, n > 0 ? batch / n : 0, h, w, r, s, floor(h / out_h), floor(w / out_w), 0, 0);
