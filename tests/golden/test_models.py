@@ -50,13 +50,16 @@ billions = {"qwen-1.8b": 1.84, "qwen1.5-0.5b": 0.464, "qwen1.5-4b": 3.95, "deeps
             "falcon3-1b": 1.67, "falcon3-3b": 3.23, "falcon3-7b": 7.46, "falcon3-10b": 10.3, "seed-oss-36b": 36.2, "stablelm-alpha-3b": 3.64,
             "stablelm-alpha-7b": 7.88, "stablelm-2-1.6b": 1.64, "redpajama-3b": 2.78, "redpajama-7b": 6.86, "polyglot-ko-5.8b": 5.89, "polyglot-ko-12.8b": 12.9,
             "starcoder-1b": 1.14, "starcoder-3b": 3.04, "starcoder-7b": 7.33, "xlm_roberta_base": 0.278, "xlm_roberta_large": 0.56, "bert_tiny": 0.00439,
+            "byt5-small": 0.3, "byt5-base": 0.582, "byt5-large": 1.23, "byt5-xl": 3.74, "byt5-xxl": 12.9, "ul2-20b": 19.6,
             "bert_mini": 0.0112, "bert_small": 0.0288, "bert_medium": 0.0414, "minilm_l6": 0.0227, "minilm_l12": 0.0334}  # three digits of their model cards
 off = {name: known[name]["parameters"] for name, count in billions.items() if abs(known[name]["parameters"] / 1e9 / count - 1) > 0.006}
+assert round(known["t5-23b"]["parameters"] / 1e9) in (23, 24)  # the 23B of NeMo's predefined configurations
 assert not off, off
 # Names of the hub, and those of runs that began from a released model, mean its layers.
 for name, layers in {"Qwen/Qwen-1_8B-Chat": "qwen-1.8b", "Qwen/Qwen2.5-Coder-7B-Instruct": "qwen2.5-7b", "HuggingFaceH4/zephyr-7b-beta": "mistral-7b",
                      "deepseek-ai/DeepSeek-R1-Distill-Llama-8B": "llama3.1-8b", "sentence-transformers/all-MiniLM-L6-v2": "minilm_l6",
-                     "openlm-research/open_llama_7b": "llama-7b", "01-ai/Yi-1.5-9B": "yi-9b", "bigscience/bloomz-7b1": "bloom-7.1b"}.items():
+                     "openlm-research/open_llama_7b": "llama-7b", "01-ai/Yi-1.5-9B": "yi-9b", "bigscience/bloomz-7b1": "bloom-7.1b",
+                     "google/byt5-base": "byt5-base", "google/flan-ul2": "ul2-20b", "T0pp": "t5-v1.1-xxl"}.items():
     assert parameters(name) == known[layers]["parameters"], (name, layers)
 
 one = json.loads(run("resnet50", "--format", "json"))
