@@ -222,6 +222,12 @@ static double crowding(const pace_machine *machine, int per_node, int ranks_per_
     return machine->nics > 0 && used * groups > machine->nics ? used * groups / machine->nics : 1;
 }
 
+/* A group lies along some axes of a torus and has their links alone, of N devices' axes log n / log N: so all groups
+ * that devices are divided into, one within the other, have all links together. */
+static double torus_crowding(const pace_machine *m, double devices, double ranks) {
+    return m->axes > 1 && ranks > 1 && ranks < devices ? fmin(log(devices) / log(ranks), m->axes) : 1;
+}
+
 pace_status pace_group_place_find(pace_group_place *out, const pace_machine *m, int per_node, int64_t size,
                                   int64_t stride) {
     int64_t devices = per_node > 0 ? per_node : m->devices;
@@ -235,7 +241,9 @@ pace_status pace_group_place_find(pace_group_place *out, const pace_machine *m, 
         return pace_fail(PACE_E_USAGE, "%s: a group of %lld ranks %lld apart spans more than its %d nodes", m->name,
                          (long long)size, (long long)stride, m->nodes);
     near = (size + nodes - 1) / nodes;
-    *out = (pace_group_place){(int)near, (int)nodes, nodes > 1 ? crowding(m, (int)devices, (int)near) : 1};
+    *out = (pace_group_place){(int)near, (int)nodes,
+                              nodes > 1 ? crowding(m, (int)devices, (int)near)
+                                        : torus_crowding(m, (double)devices, (double)near)};
     return PACE_OK;
 }
 

@@ -105,7 +105,8 @@ pace_status pace_exchange_way_find(pace_exchange_way *out, const pace_exchange *
 /* Where the ranks of a group sit. Groups alike exchange at the same time. */
 typedef struct {
     int ranks_per_node, nodes;
-    double crowding; /* times its own bytes that a node's NICs carry for groups side by side, over what they can */
+    double crowding; /* times its own bytes that a node's NICs carry for groups side by side, over what they can; of a
+                        group inside a torus times that of one over all its axes */
 } pace_group_place;
 
 /** A group as a framework names it: `size` ranks, `stride` apart, on nodes of `per_node` ranks (0 = as many as the

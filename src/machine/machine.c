@@ -41,6 +41,10 @@ void pace_machine_set_devices(pace_machine *m, int devices) {
     m->devices = devices;
 }
 
+void pace_machine_cut_slice(pace_machine *m, double ranks) {
+    if (m->inside.kind == PACE_LINK_ICI && ranks > 1 && ranks < m->devices) pace_machine_set_devices(m, (int)ranks);
+}
+
 bool pace_machine_mesh_is_full(const pace_machine *m) {
     if (m->mesh_devices == 0) return false;
     for (int i = 0; i < m->devices; i++)

@@ -83,6 +83,7 @@ typedef struct pace_machine {
     pace_link inside, between; /* kind PACE_LINK_NONE: not joined */
     bool switched;             /* inside: every device reaches every other at its full rate */
     bool multicast;            /* the switch inside adds and multiplies (NVLS) */
+    int axes;                  /* of the torus that joins the devices of a node; 0 = none does */
     double hop_inside;         /* times what the library counts for a hop inside a node; 0 = 1 */
     bool plain_between;        /* what carries messages between nodes allows NCCL plain buffers alone */
     int sockets;               /* over which PCIe devices of a node are spread evenly; 0 = one */
@@ -155,6 +156,9 @@ pace_status pace_machine_check(const pace_machine *machine) PACE_MUST_CHECK;
 
 /** Bytes per second that large exchanges reach: of one device inside a node, of all NICs of a node together. */
 double pace_machine_inside_rate(const pace_machine *machine);
+
+/** A slice of a torus is cut for its job: it has no more devices than `ranks`, of 2 and more. */
+void pace_machine_cut_slice(pace_machine *machine, double ranks);
 /** The share of a device's peak that is left to a group of so many neighbours of a node: less over several sockets. */
 double pace_machine_socket_share(const pace_machine *machine, int ranks_per_node);
 double pace_machine_node_rate(const pace_machine *machine);

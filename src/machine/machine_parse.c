@@ -191,7 +191,7 @@ static pace_status replace_inside(parser *p, pace_link_kind kind) {
     if (!is_given(p, "latency")) m->inside.latency_s = p->doubts.figure[PACE_DOUBT_LATENCY_INSIDE];
     m->switched = kind != PACE_LINK_PCIE;
     m->multicast = false;
-    m->mesh_devices = m->sockets = 0;
+    m->mesh_devices = m->sockets = m->axes = 0;
     m->hop_inside = m->socket_share = m->brick_bytes_per_s = 0;
     memset(m->bricks, 0, sizeof m->bricks);
     return status == PACE_OK ? set_multicast(p) : status;

@@ -31,6 +31,7 @@ static const figure_key
             {"nics", offsetof(pace_machine, nics), {0, MOST, PACE_IN_NONE}},
             {"generation", offsetof(pace_machine, generation), {0, 500, PACE_IN_NONE}},
             {"sockets", offsetof(pace_machine, sockets), {0, MOST, PACE_IN_NONE}},
+            {"axes", offsetof(pace_machine, axes), {0, 3, PACE_IN_NONE}},
 },
     real_figures[] =
         {

@@ -236,6 +236,7 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
     if (ranks > devices)
         return pace_fail(PACE_E_USAGE, "%s: a group of %g ranks: expected at most its %g devices (dp x tp x pp x cp)",
                          a->machine.name, ranks, devices);
+    pace_machine_cut_slice(&a->machine, ranks);
     return ranks < 2 ? PACE_OK : join(a, catalog, words);
 }
 

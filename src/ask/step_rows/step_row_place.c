@@ -253,6 +253,7 @@ static void fill(pace_step_machine *out, pace_step_reader *r, size_t row, const 
     machine.cycles_per_s = pace_device_cycles(device);
     machine.host_memory_bytes = host_of(r, row); /* of a row that names a device the host may be any */
     if (devices >= 1 && machine.inside.kind != PACE_LINK_ICI) pace_machine_set_devices(&machine, (int)devices);
+    pace_machine_cut_slice(&machine, ranks);
     if (gbit_said && machine.nics > 0) machine.between.bytes_per_s = gbit * 1e9 / 8 / machine.nics;
     machine.nodes = (int)ceil(ranks / machine.devices) + (machine.nics > 0);
     if (!*word && !gbit_said && !(silent && on)) note_network_of(out, &machine, ranks);

@@ -195,6 +195,29 @@ TEST(test_places_groups) {
     assert_true(place.crowding == 2);
 }
 
+/* Austin et al. 2025, How to Scale Your Model, TPU networking: a chip of v5p has 90 GB/s each way of each of three
+ * axes, one of v5e 45 GB/s of each of two; an all-gather over some axes is as many times as fast. */
+TEST(test_places_groups_on_axes) {
+    pace_machine m;
+    pace_group_place place;
+    static const struct {
+        const char *name;
+        int slice, size, stride, axes, of;
+    } cases[] = {{"tpu-v5p-slice", 64, 4, 1, 1, 3},    {"tpu-v5p-slice", 64, 16, 4, 2, 3},
+                 {"tpu-v5p-slice", 64, 64, 1, 3, 3},   {"tpu-v5p-slice", 512, 8, 1, 1, 3},
+                 {"tpu-v5e-slice", 256, 16, 16, 1, 2}, {"tpu-v5p-slice", 512, 2, 1, 1, 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(pace_machine_parse(&m, test_catalog(), cases[i].name), PACE_OK);
+        pace_machine_cut_slice(&m, cases[i].slice);
+        assert_int_equal(m.devices, cases[i].slice);
+        assert_int_equal(pace_group_place_find(&place, &m, 0, cases[i].size, cases[i].stride), PACE_OK);
+        assert_true(fabs(place.crowding - (double)cases[i].of / cases[i].axes) < 1e-9);
+    }
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), "dgx-h100"), PACE_OK);
+    pace_machine_cut_slice(&m, 4);
+    assert_int_equal(m.devices, 8);
+}
+
 static void refuses(const char *machine, pace_status status, const char *word) {
     pace_machine m;
     assert_int_equal(pace_machine_parse(&m, test_catalog(), machine), status);
