@@ -1,7 +1,7 @@
 /* pace_history(): the runs of a series, whether the last ones are worse than those before, and which values changed. */
 #include "base/print.h"
 #include "base/order.h"
-#include "report/analyze/check_table.h"
+#include "report/analyze/analyze_parts.h"
 #include "report/engines.h"
 #include "report/show.h"
 #include "report/table.h"

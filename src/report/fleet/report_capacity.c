@@ -1,5 +1,5 @@
 /* The report of `paceline fleet --pods --nodes`: what a cluster's GPUs were used for, and which could not be. */
-#include "report/fleet/capacity_parts.h"
+#include "report/fleet/fleet_parts.h"
 #include "base/numbers.h"
 #include "report/engines.h"
 #include "ask/fleet/capacity_asked.h"

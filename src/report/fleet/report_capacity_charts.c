@@ -1,5 +1,5 @@
 /* A cluster's GPUs drawn: used, free, and lost to requests, by model, by size of request, over time and as it fills. */
-#include "report/fleet/capacity_parts.h"
+#include "report/fleet/fleet_parts.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* The report of `paceline fleet --iterations`: workers that hold up a job, and what growing would cost. */
-#include "report/fleet/straggler_parts.h"
+#include "report/fleet/fleet_parts.h"
 #include "base/rank_test.h"
 #include "report/engines.h"
 #include "report/table.h"

@@ -3,11 +3,10 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "report/engines.h"
-#include "report/predict/machine_note.h"
-#include "report/predict/report_assumptions.h"
+#include "report/predict/predict_parts.h"
 #include "report/show.h"
 #include "report/table.h"
-#include "report/plan/tune_file.h"
+#include "report/plan/plan_parts.h"
 
 typedef struct {
     const char *collective, *algorithm, *protocol, *choice, *against_algorithm, *against_protocol;

@@ -1,4 +1,4 @@
-#include "report/plan/tune_file.h"
+#include "report/plan/plan_parts.h"
 
 #include <inttypes.h>
 #include <string.h>

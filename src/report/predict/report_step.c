@@ -1,19 +1,13 @@
 #include "base/order.h"
-#include "report/predict/machine_note.h"
-#include "report/predict/report_assumptions.h"
+#include "report/predict/predict_parts.h"
 #include "ask/predict/scenarios.h"
 #include "ask/predict/setting_effects.h"
 #include "ask/predict/step_memory.h"
-#include "report/predict/model_note.h"
-#include "report/predict/report_step.h"
-#include "report/predict/step_takes.h"
 #include "report/show.h"
 #include "report/table.h"
 #include "ask/step_rows/step_fit.h"
 #include "plan/step_picture.h"
 #include "report/analyze/analyze_parts.h"
-#include "report/predict/predict_parts.h"
-#include "report/predict/stage_lanes.h"
 
 #include <math.h>
 #include <stdio.h>
