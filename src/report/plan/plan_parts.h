@@ -30,4 +30,4 @@ void pace_plan_say_done(pace_report *report, pace_node *root, const pace_plan_as
 void pace_plan_say_cheapest(pace_node *root, const pace_plan_asked *a, const pace_plan_place *best);
 
 /** The rows that change the library's choice, a line each; what stays is said in comments. */
-void pace_tune_file_write(pace_sink *sink, const pace_tuned *tuned, const char *dialect);
+void pace_tune_file_write(pace_sink *sink, const pace_tuned *tuned);
