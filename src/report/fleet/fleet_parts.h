@@ -6,7 +6,6 @@
 #include "fleet/capacity.h"
 #include "fleet/fleet_figures.h"
 #include "report/fleet/job_parts.h"
-#include "report/report.h"
 
 void pace_put_fleet_levels(pace_node *root, pace_fleet_view *view);
 void pace_put_fleet_matrix(pace_node *root, const pace_fleet_view *view);
