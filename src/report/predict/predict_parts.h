@@ -21,9 +21,6 @@ void pace_put_edits(pace_report *report, const pace_graph *graph, const pace_sce
  * named and nothing is exchanged, a warning. */
 void pace_put_gradients(pace_report *report, const pace_scenario *scenario, const pace_forecast_result *result);
 
-/** The mean matrix of the slowest rank's steps, with what it waits for the slowest of ranks that are not alike. */
-void pace_predicted_matrix(pace_matrix *out, const pace_forecast_result *result);
-
 /** Leads with the first that does not fit, which makes the answer no; warns where that is not known. */
 pace_status pace_put_what_if_fit(pace_report *report, pace_prediction *prediction,
                                  pace_context *context) PACE_MUST_CHECK;
