@@ -4,7 +4,8 @@
 A room of src/ includes only itself and the rooms before it; cli/ includes only the public headers and its own; calibrate/
 includes base, machine, step, model and ask besides, collective/ base, machine and exchange, trainer/ base, machine, step and model; files of src/, collective/, trainer/ and calibrate/ form no circles, neither of
 includes nor of calls (NAME.h and NAME.c count as one file); numbers are read and printed by base/decimal.h and
-base/print.h, which no locale changes; file names are unique across src/, cli/, calibrate/, collective/ and trainer/, so that a name
+base/print.h, which no locale changes; builders of report/ read an answer: they
+call no function of an engine's room that can fail, and nothing of the C library's beyond rounding; file names are unique across src/, cli/, calibrate/, collective/ and trainer/, so that a name
 says which file is meant; no source file grows past 600 lines unless its opening comment says why ("Long because ...");
 comments of C end within 120 columns; files of src/ that comments and docs/ name by their folder are there, as are the functions,
 types and tests that docs/ names; of two files that docs/architecture.md joins by an arrow the first calls the second.
@@ -151,6 +152,28 @@ def check_circles(root, folder, faults):
             faults.append((path, 1, f"a circle of files: {steps}"))
 
 
+ENGINES = "cost exchange schedule forecast fleet plan".split()
+OF_TRACES = ("pace_remedies_try", "pace_side_samples")  # analyze and compare have no question in ask/ that could hold these
+MATH = re.compile(r"\b(sqrt|cbrt|pow|exp2?|expm1|log(?:2|10|1p)?|hypot|erfc?)\s*\(")
+
+
+def check_report(root, faults):
+    """Builders read: what can fail works something out, and is asked by ask/. Axes of charts may be logarithmic."""
+    works = {}
+    for room in ENGINES:
+        for path in sources(root / "src" / room):
+            code = NOT_CODE.sub(" ", path.read_text(encoding="utf-8", errors="replace"))
+            works.update({match.group(1): room for match in DEFINED.finditer(code) if match.group(0).startswith("pace_status")})
+    for path in sources(root / "src" / "report"):
+        code = NOT_CODE.sub(lambda match: " " + "\n" * match.group(0).count("\n"), path.read_text(encoding="utf-8", errors="replace"))
+        asks, draws = path.name.startswith("ask"), path.parent.name == "render"
+        for match in re.finditer(r"\bpace_\w+", code):
+            if match.group(0) in works and match.group(0) not in OF_TRACES and not asks:
+                faults.append((path, code.count("\n", 0, match.start()) + 1, f"report/ reads answers: {match.group(0)}() of {works[match.group(0)]}/ is asked by ask/"))
+        for match in MATH.finditer(code) if not draws else ():
+            faults.append((path, code.count("\n", 0, match.start()) + 1, f"report/ reads answers: {match.group(1)}() computes one"))
+
+
 PRINTING = re.compile(r"(?<![\w])(v?(?:sn?|f|d|as)?printf)\s*\(")
 POINT = re.compile(r"%[-+ #0']*(?:\d+|\*)?(?!\.0f)(?:\.(?:\d+|\*)?)?[lL]?[aefgAEFG]")
 READING = re.compile(r"\b(strtod|strtof|strtold|atof|strtod_l|newlocale|uselocale|setlocale)\s*\(")
@@ -289,6 +312,7 @@ def main():
         check_document(root, path, text, words, faults)
         if path.name == "architecture.md":
             check_walks(root, path, text, faults)
+    check_report(root, faults)
     for folder in ("src", "collective", "trainer", "calibrate"):
         check_circles(root, folder, faults)
     for path, line, what in faults:

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "ask/engine_options.h"
+#include "base/texts.h"
+#include "base/warning.h"
 #include "insight/compare/step_change.h"
 #include "source/results_store.h"
 
@@ -32,6 +34,7 @@ typedef struct {
     PACE_VEC(size_t) runs;
     PACE_VEC(double) values;
     size_t before, last; /* how many values are held against each other */
+    size_t enough;       /* how many must come before those asked for to tell a change */
     size_t asked;        /* how many of the last ones were to be; with no more values than these it is the last alone */
     double before_median, last_median;
     double more;             /* by what share the last median is more than that before; from nothing infinitely */
@@ -42,25 +45,37 @@ typedef struct {
     bool more_is_better;     /* a rate, or a share of the peak that is reached */
 } pace_value_history;
 
-/** Its place in the series; PACE_E_USAGE when no run of the series has it, naming the closest. */
-pace_status pace_value_history_find(pace_value_history *out, const pace_results *results, const char *series,
-                                    const char *path, const pace_history_options *options) PACE_MUST_CHECK;
-/** The same of figures that are of one path and one series, by run. */
-pace_status pace_value_history_of(pace_value_history *out, const pace_stored_figure *const *figures, size_t count,
-                                  const pace_history_options *options) PACE_MUST_CHECK;
-void pace_value_history_free(pace_value_history *history);
+typedef struct {
+    const char *series; /* borrowed */
+    pace_value_history value;
+} pace_series_history;
 
-typedef PACE_VEC(const char *) pace_series_list; /* borrowed from the results; free with PACE_VEC_FREE */
+/* One of all values of the series that is shown whole. */
+typedef struct {
+    const char *path;    /* borrowed */
+    double before, last; /* medians */
+    double change, p;    /* change: a share; NAN = from zero */
+    bool among_all;      /* it counts as a change also among so many values */
+} pace_value_change;
 
-/** The series that are asked about, in the order of their first runs: PACE_E_USAGE lists those that there are. */
-pace_status pace_history_series(pace_series_list *out, const pace_results *results, const char *asked) PACE_MUST_CHECK;
+typedef struct {
+    pace_texts files;
+    pace_warnings warnings;
+    pace_results results;
+    PACE_VEC(pace_series_history) series;
+    size_t shown;                        /* of these, the one that became worst */
+    size_t left_out;                     /* series of which no run has the value */
+    PACE_VEC(pace_value_change) changes; /* no chance alone; the largest first */
+} pace_history_asked;
+
+/** Errors: those of reading the files; PACE_E_USAGE for options without a meaning, and where no series has the value.
+ * Free `out`, which begins as zeros, after a failure too. */
+pace_status pace_history_ask(pace_history_asked *out, const char *const *paths, size_t count,
+                             const pace_history_options *options) PACE_MUST_CHECK;
+void pace_history_asked_free(pace_history_asked *asked);
 
 /** Whether the last values, or the level they came to, are worse by more than a share, and not by chance. */
 bool pace_history_is_worse(const pace_value_history *history, double limit);
-
-/** The path of the value that answers of a verb are about, in the order of preference: the `number`-th, from 0; NULL =
- * there are no more. */
-const char *pace_history_value_of(const char *verb, size_t number);
 
 /** How much worse `more` is, as a share: 0.05 = 5 % longer, or 5 % less of a rate. */
 double pace_history_worse_by(const pace_value_history *history, double more);

@@ -147,3 +147,13 @@ pace_status pace_rank_test_of(pace_rank_test *out, const int64_t *a, size_t a_co
     if (status == PACE_OK) *out = test;
     return status;
 }
+
+size_t pace_rank_test_enough(size_t last) {
+    double arrangements = 1;
+    size_t before = 0;
+    while (2 / arrangements > PACE_CHANGE_LEVEL) {
+        before++;
+        arrangements *= (double)(before + last) / (double)before;
+    }
+    return before;
+}

@@ -17,3 +17,7 @@ typedef struct {
  * (autocorrelation.h), 0 of independent values. */
 pace_status pace_rank_test_of(pace_rank_test *out, const int64_t *a, size_t a_count, const int64_t *b, size_t b_count,
                               double correlation) PACE_MUST_CHECK;
+
+/** How many values must come before so many for the test to tell any difference: the most extreme of all arrangements,
+ * on either side, is a chance of 2 in as many as there are. */
+size_t pace_rank_test_enough(size_t last);

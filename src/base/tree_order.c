@@ -24,7 +24,8 @@ static void number_nodes(uint32_t *place, const sibling *siblings, const uint32_
     }
 }
 
-pace_status pace_tree_order(uint32_t *place, const uint32_t *parent, const double *weight, size_t count) {
+/* place[node] in that order. */
+static pace_status find_places(uint32_t *place, const uint32_t *parent, const double *weight, size_t count) {
     sibling *siblings = pace_alloc(count, sizeof *siblings);
     uint32_t *size = pace_alloc(count, sizeof *size);
     pace_status status = siblings && size ? PACE_OK : PACE_E_MEMORY;
@@ -55,7 +56,7 @@ pace_status pace_tree_arrange(void *nodes, size_t count, size_t size, size_t par
         parent[i] = *parent_in(nodes, i, size, parent_at);
         weights[i] = weight(from + i * size);
     }
-    if (status == PACE_OK) status = pace_tree_order(place, parent, weights, count);
+    if (status == PACE_OK) status = find_places(place, parent, weights, count);
     for (size_t i = 0; status == PACE_OK && i < count; i++) {
         memcpy(arranged + place[i] * size, from + i * size, size);
         *parent_in(arranged, place[i], size, parent_at) = place[parent[i]];

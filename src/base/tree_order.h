@@ -6,12 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Numbers the nodes of a tree depth first, of siblings the one of larger weight first (equal ones by number):
- * place[node]. Node 0 is the root; parent[node] < node for all others. */
-pace_status pace_tree_order(uint32_t *place, const uint32_t *parent, const double *weight,
-                            size_t count) PACE_MUST_CHECK;
-
-/** Brings nodes into this order, and the parents they name with them: `parent_at` is where a node holds its parent's
- * number (uint32_t), weight(node) says which of siblings goes first. */
+/** Brings the nodes of a tree, and the parents they name, into depth-first order, of siblings the one of larger weight
+ * first (equal ones by number): `parent_at` is where a node holds its parent's number (uint32_t). Node 0 is the root;
+ * the parent of each other one stands before it. */
 pace_status pace_tree_arrange(void *nodes, size_t count, size_t size, size_t parent_at,
                               double (*weight)(const void *node)) PACE_MUST_CHECK;

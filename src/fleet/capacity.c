@@ -1,5 +1,6 @@
 #include "fleet/capacity.h"
 
+#include "base/numbers.h"
 #include "base/order.h"
 #include "base/sort.h"
 
@@ -309,7 +310,8 @@ PACE_ORDER(by_creation, event, PACE_UP(time_s) PACE_UP(pod))
 static void look_filling(replay *r, int64_t asked) {
     pace_capacity_instant now;
     look(r, &now, 0);
-    r->out->filling[r->out->filling_count++] = (pace_capacity_filling){in_gpus(asked), now.used, now.free, now.lost};
+    r->out->filling[r->out->filling_count++] =
+        (pace_capacity_filling){.asked = in_gpus(asked), .used = now.used, .free = now.free, .lost = now.lost};
 }
 
 static void fill(replay *r) {
@@ -364,6 +366,38 @@ static pace_capacity_total total_of(const pace_capacity *c, size_t models) {
     return sum;
 }
 
+static void share_of_model(pace_model_use *use) {
+    use->used_share = pace_part_of(use->used_gpu_hours, use->gpu_hours);
+    use->busiest_used_share = pace_part_of(use->busiest_used, (double)use->gpus);
+    use->lost_share = pace_part_of(use->lost_on_average, use->free);
+    for (int kind = 0; kind < PACE_REQUESTS; kind++) use->lost_shares[kind] = pace_part_of(use->lost[kind], use->free);
+}
+
+static void find_shares(pace_capacity *c, const pace_cluster *cluster) {
+    pace_capacity_total *all = &c->total;
+    for (size_t m = 0; m < cluster->models.count; m++) share_of_model(&c->models[m]);
+    for (int kind = 0; kind < PACE_REQUESTS; kind++) {
+        pace_request_use *use = &c->requests[kind];
+        use->pods_share = pace_part_of((double)use->pods, (double)cluster->pods.count);
+        use->gpu_hours_share = pace_part_of(use->gpu_hours, all->gpu_hours);
+    }
+    for (size_t i = 0; i < c->instant_count; i++) {
+        pace_capacity_instant *at = &c->instants[i];
+        at->used_share = pace_part_of(at->used, c->gpus);
+        at->lost_share = pace_part_of(at->lost, at->free);
+    }
+    for (size_t i = 0; i < c->filling_count; i++) {
+        pace_capacity_filling *at = &c->filling[i];
+        at->asked_share = pace_part_of(at->asked, c->gpus);
+        at->used_share = pace_part_of(at->used, c->gpus);
+        at->lost_share = pace_part_of(at->lost, at->free);
+        at->lost_of_all_share = pace_part_of(at->lost, c->gpus);
+    }
+    all->used_share = pace_part_of(c->mean_used, c->gpus);
+    all->busiest_used_share = pace_part_of(all->busiest_used, c->gpus);
+    all->lost_share = pace_part_of(all->lost, all->free);
+}
+
 pace_status pace_capacity_of(pace_capacity *out, const pace_cluster *cluster, size_t instants) {
     pace_capacity capacity = {.instant_count = instants};
     replay r = {.cluster = cluster, .out = &capacity};
@@ -372,7 +406,10 @@ pace_status pace_capacity_of(pace_capacity *out, const pace_cluster *cluster, si
                  PACE_MAKE(r.places, cluster->pods.count) && PACE_MAKE(r.events, 2 * cluster->pods.count) &&
                  PACE_MAKE(r.shapes, cluster->pods.count) && PACE_MAKE(r.used, cluster->models.count);
     pace_status status = whole ? run(&r) : PACE_E_MEMORY;
-    if (status == PACE_OK) capacity.total = total_of(&capacity, cluster->models.count);
+    if (status == PACE_OK) {
+        capacity.total = total_of(&capacity, cluster->models.count);
+        find_shares(&capacity, cluster);
+    }
     PACE_FREE(r.nodes, r.places, r.events, r.shapes, r.used);
     return PACE_GIVE(out, capacity, status, pace_capacity_free(&capacity));
 }

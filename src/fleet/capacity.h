@@ -53,37 +53,44 @@ extern const char *const pace_request_names[PACE_REQUESTS];
 
 typedef struct {
     size_t pods, never_scheduled;
-    size_t unplaced;              /* of those that were scheduled, in the replay */
-    size_t unplaced_filling;      /* of all, if no pod left */
-    double gpu_hours;             /* asked for, of pods that were scheduled */
-    double wait_s, median_wait_s; /* mean, median of creation to scheduling */
+    size_t unplaced;                    /* of those that were scheduled, in the replay */
+    size_t unplaced_filling;            /* of all, if no pod left */
+    double gpu_hours;                   /* asked for, of pods that were scheduled */
+    double wait_s, median_wait_s;       /* mean, median of creation to scheduling */
+    double pods_share, gpu_hours_share; /* of all pods; of all that were asked for */
 } pace_request_use;
 
 /* GPUs of one model at the busiest instant. */
 typedef struct {
     size_t nodes, gpus;
-    double gpu_hours, used_gpu_hours; /* over the whole time */
-    double busiest_used;              /* GPUs used at the busiest instant of the cluster */
-    double free;                      /* GPUs free then */
-    double lost[PACE_REQUESTS];       /* of these, GPUs that a request of this kind cannot use */
-    double lost_on_average;           /* weighted by how often each request was made */
+    double gpu_hours, used_gpu_hours;              /* over the whole time */
+    double busiest_used;                           /* GPUs used at the busiest instant of the cluster */
+    double free;                                   /* GPUs free then */
+    double lost[PACE_REQUESTS];                    /* of these, GPUs that a request of this kind cannot use */
+    double lost_on_average;                        /* weighted by how often each request was made */
+    double used_share, busiest_used_share;         /* of its GPU-hours; of its GPUs at the busiest instant */
+    double lost_share, lost_shares[PACE_REQUESTS]; /* of the free ones: on average, to each kind of request */
 } pace_model_use;
 
 typedef struct {
-    double time_s, used; /* GPUs */
-    double free, lost;   /* GPUs free; of these, lost on average */
+    double time_s, used;           /* GPUs */
+    double free, lost;             /* GPUs free; of these, lost on average */
+    double used_share, lost_share; /* of all; of the free ones */
 } pace_capacity_instant;
 
 /* If all pods had arrived in order of creation and none had left. */
 typedef struct {
     double asked, used; /* GPUs */
     double free, lost;
+    double asked_share, used_share, lost_of_all_share; /* of all */
+    double lost_share;                                 /* of the free ones */
 } pace_capacity_filling;
 
 /* Over all models and requests; `busiest_used`, `free` and `lost` at the busiest instant. */
 typedef struct {
     double busiest_used, free, lost, gpu_hours;
     size_t unplaced, never_scheduled;
+    double used_share, busiest_used_share, lost_share; /* used on average; lost of the free ones */
 } pace_capacity_total;
 
 typedef struct {

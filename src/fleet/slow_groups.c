@@ -86,6 +86,7 @@ static void find_costs(pace_slow_groups *groups, workspace *s) {
         group->pace = exp(mean_pace(s, group) - fastest);
         for (size_t i = group->first; i < group->first + group->count; i++) s->speedup[s->order[i]] = group->pace;
         group->step = step_of(s);
+        group->saved_share = 1 - group->step / s->found->step;
     }
 }
 

@@ -16,6 +16,7 @@ typedef struct {
     size_t first, count; /* of `order` */
     double pace;         /* times as long as the fastest group */
     double step;         /* of the job, were this group and all slower ones as fast as the fastest group */
+    double saved_share;  /* of the job's time, then */
 } pace_slow_group;
 
 typedef struct {

@@ -1,5 +1,6 @@
 #include "fleet/steady_delay.h"
 
+#include "base/numbers.h"
 #include "base/rank_test.h"
 #include "insight/ranks/chance_lateness.h"
 
@@ -50,6 +51,9 @@ pace_status pace_steady_delay_of(pace_steady_delay *out, const pace_iterations *
     add_delays(out, by_worker, stretches, data, found);
     find_worker(out, by_worker, stretches, data, found->mean);
     bool tells = pow((double)data->workers, 1 - (double)stretches) <= PACE_CHANGE_LEVEL;
+    out->lost_share = out->lost / found->time;
+    out->all_lost_share = out->all_lost / found->time;
+    out->worst_share = pace_part_of(out->worst_lost, out->all_lost);
     out->by_chance = !tells || pace_chance_lateness_of(by_worker, stretches, data->workers).by_chance;
     pace_free(by_worker);
     return PACE_OK;

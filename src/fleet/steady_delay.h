@@ -12,6 +12,7 @@ typedef struct {
     size_t iteration; /* the one that cost most, by whom, and what */
     size_t worst_worker;
     double worst_lost;
+    double lost_share, all_lost_share, worst_share; /* of the job's time, both; of what all lost */
 } pace_steady_delay;
 
 /** Of what `found` describes, which must be of `data`. */

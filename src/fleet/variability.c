@@ -229,6 +229,15 @@ static pace_status find_spells_of(pace_variability *v, const workspace *s, size_
 
 PACE_ORDER(most_lost_first, pace_slow_spell, PACE_DOWN(lost) PACE_UP(worker) PACE_UP(first))
 
+static void find_shares(pace_variability *v, const pace_iterations *data) {
+    v->time = v->step * (double)data->iterations;
+    for (size_t w = 0; w < data->workers; w++) v->workers[w].lost_share = v->workers[w].lost / v->time;
+    PACE_ITEMS (pace_slow_spell, spell, &v->spells) {
+        spell->lost_share = spell->lost / v->time;
+        spell->begins_share = (double)spell->first / (double)data->iterations;
+    }
+}
+
 static pace_status find_all(pace_variability *v, workspace *s) {
     const pace_iterations *data = s->data;
     compare(s);
@@ -243,6 +252,7 @@ static pace_status find_all(pace_variability *v, workspace *s) {
     for (size_t w = 0; v->sigma > 0 && w < data->workers; w++)
         if (!isnan(v->workers[w].usual)) PACE_TRY(find_spells_of(v, s, w, reach));
     PACE_SORT(&v->spells, most_lost_first);
+    find_shares(v, data);
     for (size_t w = 0; w < data->workers; w++) v->workers[w].usual = exp(v->workers[w].usual);
     return PACE_OK;
 }

@@ -28,17 +28,18 @@ typedef struct {
 size_t pace_iteration_times(double *out, const pace_iterations *data, size_t iteration);
 
 typedef struct {
-    size_t worker, first, last; /* iterations, both included */
-    double slowdown;            /* geometric mean over the spell, against the worker's usual pace */
-    double worst;               /* of one iteration */
-    double lost;                /* delay of the job, in the unit of the times */
+    size_t worker, first, last;      /* iterations, both included */
+    double slowdown;                 /* geometric mean over the spell, against the worker's usual pace */
+    double worst;                    /* of one iteration */
+    double lost;                     /* delay of the job, in the unit of the times */
+    double lost_share, begins_share; /* of the job's time; of its iterations before the spell */
 } pace_slow_spell;
 
 typedef struct {
-    size_t iterations; /* recorded */
-    double mean;       /* time */
-    double usual;      /* pace against the median of the workers: 1.05 = 5 % slower */
-    double lost;
+    size_t iterations;       /* recorded */
+    double mean;             /* time */
+    double usual;            /* pace against the median of the workers: 1.05 = 5 % slower */
+    double lost, lost_share; /* delay of the job; of its time */
 } pace_worker_pace;
 
 typedef struct {
@@ -49,6 +50,7 @@ typedef struct {
     double like;                      /* how much a time is like the one before, 0 to nearly 1: their correlation */
     double mean;                      /* of all times */
     double step;                      /* mean over iterations of the slowest worker: what the job took */
+    double time;                      /* of all iterations */
 } pace_variability;
 
 /** Errors: PACE_E_INPUT for fewer than 2 workers or 2 iterations that at least two workers recorded. */

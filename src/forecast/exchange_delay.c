@@ -1,4 +1,5 @@
 #include "forecast/exchange_delay.h"
+#include "insight/steps/mean_step.h"
 
 #include <math.h>
 
@@ -93,4 +94,18 @@ void pace_exchange_doubt_step(pace_forecast_result *result, const pace_scenario 
     step_s->spread = hypot(step_s->spread, added);
     result->used.added[model] = hypot(result->used.added[model], added * figure / own);
     result->used.added[PACE_DOUBT_SCALING_EXCHANGE] = added * form / own;
+}
+
+pace_matrix pace_forecast_matrix(const pace_forecast_result *result) {
+    pace_matrix matrix = pace_mean_step_of(pace_analysis_slowest(&result->analysis), result->first_step).matrix;
+    matrix.cell_ns[PACE_STAGE_BACKWARD][PACE_IDLE_RANK] += pace_ns(result->exchange.skew_s);
+    return matrix;
+}
+
+bool pace_exposes_more(const pace_forecast_exchange *exchange) {
+    static const pace_group_kind beside[] = {PACE_GROUP_TENSOR, PACE_GROUP_CONTEXT, PACE_GROUP_EXPERT,
+                                             PACE_GROUP_PIPELINE};
+    double beside_s = 0;
+    for (size_t i = 0; i < PACE_COUNT(beside); i++) beside_s += exchange->exposed_by_s[beside[i]];
+    return beside_s > 0.01 * exchange->exposed_s;
 }

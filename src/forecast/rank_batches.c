@@ -1,4 +1,5 @@
 #include "forecast/rank_batches.h"
+#include "source/graphs/graph_from_step.h"
 
 #include <math.h>
 
@@ -24,5 +25,19 @@ pace_status pace_rank_batches_first(pace_batch_size *out, const pace_forecast *f
     pace_status status = pace_rank_batches_find(sizes, forecast, step_samples);
     if (status == PACE_OK) *out = sizes[0];
     pace_free(sizes);
+    return status;
+}
+
+pace_status pace_side_samples(int64_t *out, const pace_step_side *side, pace_catalog *catalog) {
+    pace_graph graph;
+    pace_batch_size size = {0};
+    *out = 0;
+    if (side->steps == 0 || side->typical.mark == SIZE_MAX) return PACE_OK;
+    const pace_mark *mark = &side->rank->marks.items.items[side->typical.mark];
+    const pace_rank *trace = pace_rank_trace(side->rank);
+    PACE_TRY(pace_graph_from_step(&graph, catalog, &trace->step, mark->start_ns, mark->end_ns));
+    pace_status status = pace_batch_size_infer(&size, &graph, 1);
+    pace_graph_free(&graph);
+    *out = size.samples * (int64_t)size.passes;
     return status;
 }

@@ -3,7 +3,7 @@
 #include "base/decimal.h"
 #include "base/input.h"
 #include "machine/machine.h"
-#include "report/analyze/idle_figures.h"
+#include "report/analyze/analyze_parts.h"
 #include "report/answer.h"
 #include "report/analyze/answer_store.h"
 #include "ask/plan/partition_asked.h"

@@ -11,12 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const rate_keys[PACE_PRECISIONS] = {
-    [PACE_FP64] = "fp64_flop_per_s", [PACE_FP32] = "fp32_flop_per_s", [PACE_FP32_MATRIX] = "fp32_matrix_flop_per_s",
-    [PACE_TF32] = "tf32_flop_per_s", [PACE_FP16] = "fp16_flop_per_s", [PACE_BF16] = "bf16_flop_per_s",
-    [PACE_FP8] = "fp8_flop_per_s",   [PACE_INT8] = "int8_op_per_s",   [PACE_FP4] = "fp4_flop_per_s",
-};
-
 static const char *const achievable_keys[PACE_PRECISIONS] = {
     [PACE_FP64] = "achievable_fp64_flop_per_s",
     [PACE_FP32] = "achievable_fp32_flop_per_s",
@@ -28,6 +22,9 @@ static const char *const achievable_keys[PACE_PRECISIONS] = {
     [PACE_INT8] = "achievable_int8_op_per_s",
     [PACE_FP4] = "achievable_fp4_flop_per_s",
 };
+
+/* A peak has the same key without what stands before it. */
+static const char *rate_key(int precision) { return achievable_keys[precision] + strlen("achievable_"); }
 
 static const char *const rate_titles[PACE_PRECISIONS] = {
     [PACE_FP64] = "FP64", [PACE_FP32] = "FP32", [PACE_FP32_MATRIX] = "FP32 matrix",
@@ -137,7 +134,7 @@ static void put_sources(pace_node *root, const description *d) {
     pace_node *table = pace_open_table(root, &sources, 0);
     for (int i = 0; i < PACE_PRECISIONS; i++)
         if (device->flop_per_s[i] > 0)
-            put_source(table, d, rate_keys[i], "flop_per_s", pace_precision_key((pace_precision)i));
+            put_source(table, d, rate_key(i), "flop_per_s", pace_precision_key((pace_precision)i));
     for (int i = 0; i < PACE_PRECISIONS; i++)
         if (device->achievable_flop_per_s[i] > 0)
             put_source(table, d, achievable_keys[i], "achievable_flop_per_s", pace_precision_key((pace_precision)i));
@@ -151,7 +148,7 @@ static void describe_for_programs(pace_node *root, const description *d) {
     pace_node *object = pace_node_object(root, "device", NULL, PACE_FOR_JSON);
     pace_node_text(object, "name", device->name);
     pace_node_text(object, "vendor", device->vendor);
-    for (int i = 0; i < PACE_PRECISIONS; i++) pace_node_real(object, rate_keys[i], pace_known(device->flop_per_s[i]));
+    for (int i = 0; i < PACE_PRECISIONS; i++) pace_node_real(object, rate_key(i), pace_known(device->flop_per_s[i]));
     for (int i = 0; i < PACE_PRECISIONS; i++)
         pace_node_real(object, achievable_keys[i], pace_known(device->achievable_flop_per_s[i]));
     for (size_t i = 0; i < FIGURES; i++) pace_node_real(object, figures[i].key, pace_known(figure_value(device, i)));

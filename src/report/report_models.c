@@ -5,7 +5,7 @@
 #include "model/model_settings.h"
 #include "ask/predict/step_ask.h"
 #include "report/engines.h"
-#include "report/predict/model_note.h"
+#include "report/predict/predict_parts.h"
 #include "report/show.h"
 #include "report/table.h"
 

@@ -121,9 +121,6 @@ typedef struct {
 /** A figure of which 0 or less says that it is not known: NAN then, which a table shows as no value. */
 static inline double pace_known(double figure) { return figure > 0 ? figure : NAN; }
 
-/** An amount over another; NAN where either is not known. */
-static inline double pace_known_rate(double amount, double per) { return per > 0 && amount > 0 ? amount / per : NAN; }
-
 /** Opens a declared table to which pace_table_put() appends rows. `flags` are those of its columns that hold. */
 pace_node *pace_open_table(pace_node *parent, const pace_table *declared, unsigned flags);
 /** The same under another title. */

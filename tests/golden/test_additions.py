@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Devices, machines, models, frameworks, approaches, words for stages, types of the hub and flags of launchers are added from outside, by a folder of PACELINE_CATALOG.
+"""Devices, machines, models, frameworks, approaches, words for stages, types of the hub, flags of launchers, remedies and hints are added
+from outside, by a folder of PACELINE_CATALOG.
 
 Each addition is a copy of an entry under a name that nothing in the program can know: it must answer as the original
 does, and as another device where a figure of the copy is changed.
@@ -71,16 +72,16 @@ def answer(*words):
     return json.loads(out)
 
 
-def annotated(word):
-    """A step whose one kernel was launched within a range of this name."""
+def annotated(word, host_us=50):
+    """A step whose one kernel was launched within a range of this name, at the end of an operator that takes the host so long."""
     def event(category, name, start, duration, **more):
         return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": 1, "ts": start, "dur": duration, **more}
     events = []
     for step in range(2):
         at, launch = 1000 * step, {"correlation": step + 1}
-        events += [event("user_annotation", f"ProfilerStep#{step}", at, 1000), event("user_annotation", word, at + 1, 500),
-                   event("cpu_op", "aten::relu", at + 10, 50), event("cuda_runtime", "cudaLaunchKernel", at + 20, 5, args=launch),
-                   {**event("kernel", "elementwise_kernel", at + 100, 300, args={"device": 0, "stream": 7, **launch}), "pid": 0, "tid": 7}]
+        events += [event("user_annotation", f"ProfilerStep#{step}", at, 1000), event("user_annotation", word, at + 1, max(500, host_us + 50)),
+                   event("cpu_op", "aten::relu", at + 10, host_us), event("cuda_runtime", "cudaLaunchKernel", at + host_us - 30, 5, args=launch),
+                   {**event("kernel", "elementwise_kernel", at + 50 + host_us, 300, args={"device": 0, "stream": 7, **launch}), "pid": 0, "tid": 7}]
     return json.dumps({"deviceProperties": [{"id": 0, "name": "NVIDIA A100-SXM4-40GB"}], "traceEvents": events})
 
 
@@ -100,6 +101,21 @@ def words_of_others(folder):
     plans = [answer("plan", "gpt2", "--on", "dgx-h100", "--from", put(folder, f"{name}.sh", script % name))
              for name in ("tensor-model-parallel-size", "zz-parallel")]
     expect(plans[0]["changes"] == plans[1]["changes"] and plans[0]["changes"], "a flag of a launcher", plans[1]["changes"])
+
+
+def remedies(folder):
+    """A remedy over a what-if, and a hint, for an operator that takes most of the step on the host."""
+    source = "    spread: 0.1\n    source: judged\n    confidence: low\n"
+    behind(folder, "remedies.yaml", "\nhints:\n", "  - {id: zzhint, resource: host, names: \"^aten::relu$\", says: Zz.}\n")
+    text = (Path(folder) / "remedies.yaml").read_text()
+    remedy = "  - id: zzremedy\n    resources: [host]\n    what_if: scale\n    values: [\"^aten::relu$:0.1\"]\n    says: Zz\n    how: zz\n    rests_on: zz\n"
+    (Path(folder) / "remedies.yaml").write_text(text.replace("\nremedies:\n", "\nremedies:\n" + remedy + source, 1))
+    trace = put(folder, "host.json", annotated("step", host_us=600))
+    document = answer("analyze", trace)
+    expect(document["lead"]["hint"] == "zzhint", "a hint", document["lead"])
+    expect([one["id"] for one in document["remedies"]] == ["zzremedy"], "a remedy", document["remedies"])
+    walked = answer("predict", trace, "--scale", "^aten::relu$:0.1")["scenarios"][1]["step_ns"]
+    expect([one["walked_ns"] for one in document["remedies"]] == [walked], "another step than the what-if's", walked, document["remedies"])
 
 
 def main():
@@ -145,6 +161,7 @@ def main():
         code, out, err = run("predict", *train, "--set", "framework=zznone")
         expect(code != 0, "an unknown framework is taken", out[:300], err)
         words_of_others(folder)
+        remedies(folder)
         os.environ.pop("PACELINE_CATALOG")
     return finish()
 

@@ -62,6 +62,12 @@ def main():
     accept({**named, **tested, page: "`unit/base/a`, `golden/b`\n"})
     refuse("names '`golden/a`'", {**named, **tested, page: "`golden/a`\n"})
     refuse("base/b.c calls nothing of a.c", {**named, page: "`base/b.c` → `a.c`\n"})
+    # Builders of reports read: what works something out is called by ask/; render/ has logarithmic axes.
+    engine = {"plan/a.c": "pace_status pace_a(int *out) {\n}\nint pace_b(void) {\n}\n"}
+    accept({**engine, "report/b.c": "void b(void) {\n    pace_b();\n}\n", "report/ask_b.c": "void c(int *x) {\n    pace_a(x);\n}\n"})
+    accept({"report/render/b.c": "double b(double x) {\n    return log10(x);\n}\n"})
+    refuse("report/b.c:2: report/ reads answers: pace_a()", {**engine, "report/b.c": "void b(int *x) {\n    pace_a(x);\n}\n"})
+    refuse("report/b.c:2: report/ reads answers: log10()", {"report/b.c": "double b(double x) {\n    return log10(x);\n}\n"})
     return finish()
 
 

@@ -41,8 +41,6 @@ const char *pace_straggler_name(const pace_straggler_job *j, size_t worker) {
     return pace_names_text(&j->rows.names, j->rows.workers.items[worker]);
 }
 
-double pace_straggler_time(const pace_straggler_job *j) { return j->found.step * (double)j->rows.labels.count; }
-
 /* The mean of the logarithms of the paces of the first group's workers. */
 static double fastest_pace(const pace_straggler_job *j) {
     const pace_slow_group *first = &j->groups.groups.items[0];
@@ -54,11 +52,6 @@ static double fastest_pace(const pace_straggler_job *j) {
 
 double pace_straggler_pace(const pace_straggler_job *j, size_t worker) {
     return exp(log(j->found.workers[worker].usual) - fastest_pace(j));
-}
-
-double pace_straggler_group_loss(const pace_straggler_job *j) {
-    if (j->groups.groups.count < 2) return 0;
-    return 1 - j->groups.groups.items[1].step / j->found.step;
 }
 
 static bool is_of_group(const pace_straggler_job *j, size_t worker, size_t group) {

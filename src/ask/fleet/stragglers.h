@@ -38,12 +38,8 @@ pace_status pace_stragglers_ask(pace_stragglers_asked *out, pace_catalog *catalo
 void pace_stragglers_asked_free(pace_stragglers_asked *asked);
 
 const char *pace_straggler_name(const pace_straggler_job *job, size_t worker);
-/** How long all iterations of the job took, in the unit of its table. */
-double pace_straggler_time(const pace_straggler_job *job);
 /** How long a worker usually takes: against the fastest group, or where all are alike, against the median worker. */
 double pace_straggler_pace(const pace_straggler_job *job, size_t worker);
-/** The share of the job's time that it would save, were all slow groups as fast as the fastest; 0 = there are none. */
-double pace_straggler_group_loss(const pace_straggler_job *job);
 /** The node that all workers of a group are on and no others, NULL = none. */
 const char *pace_straggler_group_node(const pace_straggler_job *job, size_t group);
 /** How likely one of the nodes is slow in as many jobs as the first is, were all as likely to be. */

@@ -76,8 +76,7 @@ static pace_status own_time(pace_estimate *out, const place *p, const pace_excha
 }
 
 static bool may_choose(const place *p, int algorithm) {
-    bool rccl = p->options->dialect && strcmp(p->options->dialect, "rccl") == 0;
-    return !rccl || algorithm == PACE_NCCL_TREE || algorithm == PACE_NCCL_RING; /* RCCL's documented two */
+    return !p->out->dialect->tree_and_ring || algorithm == PACE_NCCL_TREE || algorithm == PACE_NCCL_RING;
 }
 
 /* How far the model may be off between two ways: more where the exchange waits than where it moves bytes. */
@@ -330,11 +329,24 @@ static pace_status read_collectives(numbers *out, const char *text) {
     return out->count ? PACE_OK : pace_fail(PACE_E_USAGE, "collective: expected a name, found \"%.60s\"", text);
 }
 
-const char *const pace_tune_dialects[3] = {"nccl", "rccl", "torchcomms"};
+#define OF_NCCL "collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks"
+#define OF_TORCHCOMMS "collective,bytesPerRank,algorithm,protocol,channels,nNodes,nLocalRanks"
 
-static pace_status check_dialect(const char *dialect) {
-    int number;
-    return dialect ? pace_word_read(&number, "dialect", PACE_WORDS(pace_tune_dialects), dialect) : PACE_OK;
+/* The usual one first. RCCL documents two algorithms. */
+static const pace_tune_dialect dialects[] = {
+    {"nccl", OF_NCCL, .of_rank = false},
+    {"rccl", OF_NCCL, .tree_and_ring = true},
+    {"torchcomms", OF_TORCHCOMMS, .of_rank = true},
+};
+
+const pace_word_list pace_tune_dialect_names = {&dialects->name, PACE_COUNT(dialects), sizeof *dialects};
+
+/* NULL = the usual one. */
+static pace_status find_dialect(const pace_tune_dialect **out, const char *name) {
+    int number = 0;
+    if (name) PACE_TRY(pace_word_read(&number, "dialect", &pace_tune_dialect_names, name));
+    *out = &dialects[number];
+    return PACE_OK;
 }
 
 /* Without a model of the library's choice it must have been measured, as the others. */
@@ -396,7 +408,7 @@ pace_status pace_tune_ask(pace_tuned *out, const pace_tune_options *options) {
                                       .fit_path = options->fit_path};
     place p = {.options = options, .out = out};
     pace_exchange_fit all = {.unit_s = 0};
-    pace_status status = check_dialect(options->dialect);
+    pace_status status = find_dialect(&out->dialect, options->dialect);
     if (status == PACE_OK) status = pace_exchange_ask(&p.asked, &exchange);
     if (status == PACE_OK) status = part_fit(&p, &all);
     if (status == PACE_OK) status = tune(&p);

@@ -34,10 +34,20 @@ typedef struct {
     double gain, low, high; /* shares of the own time that are saved: in the mean, and the ends of all intervals */
 } pace_tuned_row;
 
+/* Who reads a table of choices, and how: docs/tune.md, "Dialects". */
+typedef struct {
+    const char *name, *columns;
+    bool of_rank;       /* bytes are a rank's share, "[from,to]", and ranks those of a node */
+    bool tree_and_ring; /* no other algorithms */
+} pace_tune_dialect;
+
+extern const pace_word_list pace_tune_dialect_names;
+
 typedef struct {
     PACE_VEC(pace_tuned_row) rows;
     PACE_VEC(pace_tuned_size) sizes;
     pace_machine machine;
+    const pace_tune_dialect *dialect; /* of who reads the choices */
     const char *library; /* NCCL's version line; borrowed from `exchange`; NULL = its choice is not modelled */
     pace_exchange exchange;
     pace_doubts_used used; /* what the gains rest on, each doubt by the most it adds to one */
@@ -46,8 +56,6 @@ typedef struct {
     char *text;       /* the file, whose words the ways borrow; NULL = it is no such table */
     const char *host; /* the machine that it was measured on */
 } pace_tuned;
-
-extern const char *const pace_tune_dialects[3];
 
 /** Free `out`, which begins as zeros, after a failure too. Errors: those of pace_exchange_ask(); PACE_E_USAGE for words
  * that no plug-in has. */

@@ -1,5 +1,6 @@
 #include "ask/predict/prediction.h"
 #include "ask/predict/predict_calibration.h"
+#include "base/numbers.h"
 #include "forecast/saving_bound.h"
 #include "source/model_inputs.h"
 
@@ -262,6 +263,7 @@ static pace_status doubt_replay(pace_prediction *p) {
     PACE_TRY(warn_of_first_uses(p));
     double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9, replayed_s = p->results[0].step_s.median;
     double gap = pace_forecast_gap(&p->inputs.forecast, replayed_s);
+    p->replay_error = pace_part_of(replayed_s, measured_s) - 1;
     if (gap > log(MOST_TIMES))
         return pace_fail(PACE_E_INPUT,
                          "%s: replayed from one figure for each operator its step takes %.4g ms, where %.4g ms were "
@@ -274,7 +276,11 @@ static pace_status doubt_replay(pace_prediction *p) {
         &p->inputs.warnings, PACE_WARN_REPLAY_OFF, NULL,
         "the replay of the recording is %+.0f %% off it: operators or launches are missing, or differ much "
         "from call to call. Every interval is as much wider",
-        100 * (replayed_s / measured_s - 1));
+        100 * p->replay_error);
+}
+
+bool pace_prediction_within_replay(const pace_prediction *p, double longer) {
+    return p->inputs.is_measured && p->first_uses == 0 && fabs(log(longer)) < fabs(log1p(p->replay_error));
 }
 
 /* What its scenarios act on, where that is known; whether it is of any. */
@@ -586,5 +592,6 @@ pace_status pace_prediction_run(pace_prediction *p, const char *const *paths, si
     doubt_assumed(p);
     hold_to_peak(p);
     PACE_TRY(hold_stages(p));
+    PACE_TRY(pace_forecast_host_levels(p->host_levels, &p->inputs.forecast));
     return p->is_model ? pace_predict_fits_warn(&p->inputs.warnings, &p->fits, &p->step.asked) : PACE_OK;
 }

@@ -23,12 +23,14 @@ typedef struct {
     size_t result_count;
     bool is_folded; /* a model's step of which rounds of micro-batches were left out (pace_step_fold) */
     bool is_cut;    /* and what cannot be told of these is not the whole step's, which is too large to be walked */
-    pace_catalog *catalog;       /* shared with the context: what is drawn may be walked once that is gone */
-    pace_forecast_result *whole; /* where that is shown whole: its walk; NULL = it was not yet asked for */
-    pace_memory_series memory;   /* of a model's pipeline: what its stages hold as the step goes on */
-    pace_evidence evidence;      /* what the recording lacks */
-    char gap[256];               /* the same, for the first line; "" = nothing */
-    size_t first_uses;           /* of a recording without steps: left out of its replay */
+    pace_catalog *catalog;                /* shared with the context: what is drawn may be walked once that is gone */
+    pace_forecast_result *whole;          /* where that is shown whole: its walk; NULL = it was not yet asked for */
+    pace_memory_series memory;            /* of a model's pipeline: what its stages hold as the step goes on */
+    pace_evidence evidence;               /* what the recording lacks */
+    char gap[256];                        /* the same, for the first line; "" = nothing */
+    size_t host_levels[PACE_HOST_LEVELS]; /* operators by how their host costs were found */
+    double replay_error;                  /* of a recording, as a share */
+    size_t first_uses;                    /* of a recording without steps: left out of its replay */
 } pace_prediction;
 
 /** Opens what is asked: scenarios, and a model with its closed form; nothing is walked. It must not move once it is
@@ -50,3 +52,6 @@ void pace_prediction_close(pace_prediction *prediction);
 
 /** Whether the step was measured and is the host's alone. */
 bool pace_prediction_of_host(const pace_prediction *prediction);
+
+/** Whether a step that takes `longer` times as long changes by less than the replay of its recording is off. */
+bool pace_prediction_within_replay(const pace_prediction *prediction, double longer);

@@ -206,6 +206,16 @@ static bool spans(const pace_exchange *exchange, const pace_machine *machine) {
            exchange->machine.devices == machine->devices;
 }
 
+pace_memory_asked pace_memory_asked_of(pace_step_asked *step) {
+    return (pace_memory_asked){.asked = &step->asked,
+                               .pricer = &step->pricer,
+                               .machine = step->machine.devices ? &step->machine : NULL,
+                               .fills_machine = step->all_devices,
+                               .zero_said = step->zero_said,
+                               .spread_tables = step->asked.assumes_tables,
+                               .option = "--set "};
+}
+
 pace_status pace_step_remedy(char out[PACE_REMEDY_TEXT], const pace_memory_asked *memory) {
     const pace_machine *machine = memory->machine;
     search s = {.memory = memory, .devices = pace_config_ranks(&memory->asked->config)};

@@ -19,6 +19,9 @@ typedef struct {
     double batch_times;          /* what that option counts of a micro-batch; 0 = 1 */
 } pace_memory_asked;
 
+/** Of the step that options ask about. */
+pace_memory_asked pace_memory_asked_of(pace_step_asked *step);
+
 /** What makes the step fit, by the closed form. One change alone where one does: "--set micro_batch=8, --set
  * recompute=full or --set zero_stage=1", the nearest of each; else the nearest change of several: recomputation with
  * smaller micro-batches, ZeRO, then ranks that the machine still has. Empty: none found. */

@@ -1,5 +1,6 @@
 #include "insight/ranks/beside_exchanges.h"
 
+#include "base/numbers.h"
 #include "base/order.h"
 #include "base/sort.h"
 
@@ -116,6 +117,12 @@ static void compare(pace_beside_exchanges *out, const pace_rank *rank, const ker
     }
 }
 
+static void sum_up(pace_beside_exchanges *found) {
+    found->slowdown = pace_part_of((double)found->time_ns, (double)found->alone_ns);
+    double lost_ns = (double)(found->time_ns + found->unmatched_ns) * (1 - 1 / found->slowdown);
+    found->matters = found->slowdown >= 1.1 && 100 * lost_ns >= (double)found->steps_ns;
+}
+
 pace_status pace_beside_exchanges_find(pace_beside_exchanges *out, const pace_rank *rank) {
     pace_beside_exchanges found = {0};
     const pace_marks *marks = &rank->marks;
@@ -131,6 +138,7 @@ pace_status pace_beside_exchanges_find(pace_beside_exchanges *out, const pace_ra
         status = collect(&all, rank, from_ns, to_ns);
     if (status == PACE_OK) status = order(&all);
     if (status == PACE_OK) compare(&found, rank, &all);
+    sum_up(&found);
     free_kernels(&all);
     if (status == PACE_OK) *out = found;
     return status;

@@ -8,8 +8,10 @@ typedef struct {
     size_t kernels;            /* that run beside exchanges, and whose like also runs alone */
     int64_t time_ns, alone_ns; /* what these take, and would take by the median of their like alone */
     int64_t
-        unmatched_ns;  /* of kernels beside exchanges that cannot be compared: none alone, these differ, or too short */
-    int64_t steps_ns;  /* of what was looked at: the steps, or the whole trace */
+        unmatched_ns; /* of kernels beside exchanges that cannot be compared: none alone, these differ, or too short */
+    int64_t steps_ns; /* of what was looked at: the steps, or the whole trace */
+    double slowdown;  /* how many times as long as alone they take; NAN = none can be compared */
+    bool matters; /* a tenth longer and, if those that cannot be compared take longer too, a hundredth of the steps */
     const char *worst; /* the name that loses most time; borrowed; NULL = none does */
     int64_t worst_ns;  /* what it loses */
 } pace_beside_exchanges;

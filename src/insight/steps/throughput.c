@@ -22,6 +22,7 @@ pace_status pace_throughput_of(pace_throughput *out, const pace_rank *rank, cons
     t.modelled_share = all_ns > 0 ? modelled_ns / all_ns : 0;
     t.element_bytes = pace_main_element_bytes(rank);
     t.peak_flop_per_s = rank->device ? pace_device_peak(rank->device, t.element_bytes) : 0;
+    t.utilisation = t.peak_flop_per_s > 0 ? t.flop_per_s / t.peak_flop_per_s : 0;
     *out = t;
     return PACE_OK;
 }

@@ -11,6 +11,7 @@ typedef struct {
     double modelled_share;  /* of the device time of the step: operators whose flop are known */
     double peak_flop_per_s; /* of the device, for elements of the size that most of the flop work on */
     int element_bytes;
+    double utilisation; /* the share of that peak that is reached */
 } pace_throughput;
 
 pace_status pace_throughput_of(pace_throughput *out, const pace_rank *rank,

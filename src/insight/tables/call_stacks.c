@@ -1,6 +1,8 @@
 #include "insight/tables/call_stacks.h"
 
 #include "base/index.h"
+#include "base/text.h"
+#include "base/tree_order.h"
 #include "insight/tables/python_frames.h"
 #include "insight/timeline/thread_name.h"
 
@@ -139,4 +141,52 @@ pace_status pace_call_stacks_sum(pace_call_stacks *out, const pace_rank *rank, c
 void pace_call_stacks_free(pace_call_stacks *stacks) {
     pace_names_free(&stacks->names);
     PACE_VEC_FREE(&stacks->nodes);
+}
+
+/* --- boxes ------------------------------------------------------------------------------------------------------- */
+
+static pace_status sum_up(pace_stack_boxes *out, const pace_call_stacks *stacks, bool device) {
+    for (uint32_t i = 0; i < stacks->nodes.count; i++) {
+        const pace_stack_node *node = &stacks->nodes.items[i];
+        double own_ns = pace_stack_own_ns(node, device);
+        PACE_TRY(PACE_PUSH(out, ((pace_stack_box){.node = i, .parent = node->parent, .all_ns = own_ns})));
+    }
+    for (size_t i = out->count; i-- > 1;) out->items[out->items[i].parent].all_ns += out->items[i].all_ns;
+    for (uint32_t i = 1; i < out->count; i++) {
+        uint32_t *widest = &out->items[out->items[i].parent].widest;
+        if (*widest == 0 || out->items[i].all_ns > out->items[*widest].all_ns) *widest = i;
+    }
+    return PACE_OK;
+}
+
+/* Modules are shown. */
+static bool hands_on(const pace_stack_boxes *boxes, const pace_call_stacks *stacks, uint32_t i) {
+    const pace_stack_node *nodes = stacks->nodes.items;
+    uint32_t child = boxes->items[i].widest;
+    return nodes[i].kind == PACE_TASK_PYTHON && child && nodes[child].kind == PACE_TASK_PYTHON &&
+           boxes->items[child].all_ns >= 0.98 * boxes->items[i].all_ns &&
+           !pace_starts(pace_names_text(&stacks->names, nodes[i].name), "nn.Module: ");
+}
+
+static double weight_of(const void *box) { return ((const pace_stack_box *)box)->all_ns; }
+
+static void place(pace_stack_box *box, pace_stack_box *parent, double whole_ns) {
+    double share = box->all_ns / whole_ns;
+    box->from = box->next = parent->next;
+    box->to = box->from + share;
+    box->depth = parent->depth + !box->hidden;
+    parent->next += share;
+}
+
+pace_status pace_stack_boxes_of(pace_stack_boxes *out, const pace_call_stacks *stacks, bool device) {
+    pace_stack_boxes boxes = {0};
+    pace_status status = sum_up(&boxes, stacks, device);
+    for (uint32_t i = 0; status == PACE_OK && i < boxes.count; i++) boxes.items[i].hidden = hands_on(&boxes, stacks, i);
+    if (status == PACE_OK && !(boxes.items[0].all_ns > 0)) boxes.count = 0;
+    if (status == PACE_OK)
+        status = pace_tree_arrange(boxes.items, boxes.count, sizeof *boxes.items, offsetof(pace_stack_box, parent),
+                                   weight_of);
+    for (size_t i = 1; status == PACE_OK && i < boxes.count; i++)
+        place(&boxes.items[i], &boxes.items[boxes.items[i].parent], boxes.items[0].all_ns);
+    return PACE_GIVE(out, boxes, status, PACE_VEC_FREE(&boxes));
 }

@@ -20,7 +20,29 @@ typedef struct {
     PACE_VEC(pace_stack_node) nodes;
 } pace_call_stacks;
 
+/** What a node takes itself, of the device or of the host. */
+static inline double pace_stack_own_ns(const pace_stack_node *node, bool device) {
+    int64_t ns = device ? node->device_ns : node->host_ns;
+    return ns > 0 ? (double)ns : 0;
+}
+
 /** Host time in [from_ns, to_ns); the chosen device work. */
 pace_status pace_call_stacks_sum(pace_call_stacks *out, const pace_rank *rank, const pace_work_choice *choice,
                                  int64_t from_ns, int64_t to_ns) PACE_MUST_CHECK;
 void pace_call_stacks_free(pace_call_stacks *stacks);
+
+/* A node as a box of a flame graph: as wide as its share, below the frame around it. */
+typedef struct {
+    uint32_t node;           /* of the stacks */
+    uint32_t parent, widest; /* widest: node that takes most of those below; 0 = none */
+    unsigned depth;          /* 1 = the outermost */
+    bool hidden;             /* it does nothing but call another frame: "_call_impl", decorators, a main function */
+    double all_ns;           /* with what is below */
+    double from, to;         /* shares of the whole */
+    double next;             /* where the next box below begins */
+} pace_stack_box;
+
+typedef PACE_VEC(pace_stack_box) pace_stack_boxes;
+
+/** The root, then depth first, of siblings the one with most time first; nothing where no time is known. */
+pace_status pace_stack_boxes_of(pace_stack_boxes *out, const pace_call_stacks *stacks, bool device) PACE_MUST_CHECK;

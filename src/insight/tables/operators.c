@@ -2,6 +2,7 @@
 
 #include "base/id_set.h"
 #include "base/index.h"
+#include "base/numbers.h"
 #include "base/order.h"
 #include "base/pattern.h"
 #include "base/text.h"
@@ -136,6 +137,24 @@ pace_status pace_operators_sum_within(pace_operator_rows *out, const pace_rank *
 
 pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) {
     return pace_operators_sum_within(out, rank, grouping, INT64_MIN, INT64_MAX);
+}
+
+pace_work_rates pace_work_rates_of(double flop, double bytes, double modelled_ns, double roofline_s) {
+    double seconds = modelled_ns * 1e-9;
+    return (pace_work_rates){pace_known_rate(flop, seconds), pace_known_rate(bytes, seconds),
+                             pace_known_rate(flop, bytes), pace_known_rate(roofline_s, seconds)};
+}
+
+pace_unlinked_work pace_unlinked_work_of(const pace_rank *rank) {
+    pace_unlinked_work found = {0};
+    for (size_t i = 0; i < rank->work.items.count && !rank->work.host_is_device; i++) {
+        const pace_work_item *item = &rank->work.items.items[i];
+        bool unlinked = pace_task_cause(&rank->step, item->task) == PACE_NO_TASK;
+        found.count += unlinked;
+        found.all_ns += item->end_ns - item->start_ns;
+        if (unlinked) found.time_ns += item->end_ns - item->start_ns;
+    }
+    return found;
 }
 
 int pace_main_element_bytes(const pace_rank *rank) {

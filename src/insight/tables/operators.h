@@ -17,6 +17,21 @@ typedef struct {
 
 typedef PACE_VEC(pace_operator_row) pace_operator_rows;
 
+/* What work reaches in its modelled time; NAN = not known. */
+typedef struct {
+    double flop_per_s, bytes_per_s, flop_per_byte, roofline_share;
+} pace_work_rates;
+
+pace_work_rates pace_work_rates_of(double flop, double bytes, double modelled_ns, double roofline_s);
+
+/* Device work without a launch: most often it was still queued from before the trace began. */
+typedef struct {
+    size_t count;
+    int64_t time_ns, all_ns; /* all: of all device work */
+} pace_unlinked_work;
+
+pace_unlinked_work pace_unlinked_work_of(const pace_rank *rank);
+
 /** Sums by name (and shapes), most time first (ties by name, then shapes). The whole trace. */
 pace_status pace_operators_sum(pace_operator_rows *out, const pace_rank *rank, pace_grouping grouping) PACE_MUST_CHECK;
 

@@ -1,12 +1,25 @@
 /* The parts of the analyze report, one file each. Private to report/. */
 #pragma once
 
+#include "ask/question.h"
 #include "forecast/remedies.h"
+#include "insight/analysis.h"
+#include "insight/analyze_options.h"
 #include "insight/critical.h"
+#include "insight/matrix.h"
 #include "insight/steps/mean_step.h"
 #include "insight/steps/typical_step.h"
+#include "insight/tables/operators.h"
 #include "report/report.h"
-#include "report/analyze/work_shown.h"
+#include "report/table.h"
+
+typedef struct {
+    pace_work_choice work;
+    int64_t host_from_ns, host_to_ns; /* the same of the host: annotations of the chosen steps, or all */
+    int64_t total_ns;                 /* of all of it, whether rows of its names are shown or not */
+    bool steps;                       /* the work of chosen steps alone */
+    char name[96];
+} pace_work_shown;
 
 pace_status pace_new_report(pace_report **out, const char *verb, const char *title,
                             const pace_analysis *const *analyses, size_t count) PACE_MUST_CHECK;
@@ -132,3 +145,38 @@ pace_status pace_write_overheads(const char *path, const pace_analysis *analysis
 /** The perfetto format: the slowest rank's trace with stages and critical path as tracks. */
 pace_status pace_write_analysis_trace(void *analysis, const pace_report *report, pace_sink *sink) PACE_MUST_CHECK;
 void pace_free_analysis(void *analysis);
+
+/** PACE_E_USAGE for a stage that there is not. */
+pace_status pace_work_shown_of(pace_work_shown *out, const pace_rank *rank,
+                               const pace_analyze_options *options) PACE_MUST_CHECK;
+
+/** Opens a declared table whose title names the work, too. */
+pace_node *pace_work_table(pace_node *root, const pace_table *declared, unsigned flags, const pace_work_shown *shown);
+
+extern const pace_class pace_resource_colors[PACE_RESOURCES];
+
+pace_node *pace_open_checks(pace_node *root);
+void pace_put_check(pace_node *checks, const char *name, bool holds, const char *found);
+
+/** The traces that are written: the one of the rank that was asked for, else all. */
+typedef struct {
+    const pace_analysis *analysis;
+    const pace_rank *only; /* NULL = all */
+} pace_traces_shown;
+
+/** Whether all of them were read from files of Kineto's. */
+bool pace_traces_can_be_copied(const pace_traces_shown *shown);
+
+/** Writes the events as the files have them, then arrows of recorded waits, and as tracks: stages, resources, and the
+ * critical path. Of several traces processes, arrows and times are told apart: each process is of "rank N", all are on
+ * the clock of the first. */
+pace_status pace_write_original_trace(const pace_traces_shown *shown, const pace_report *report,
+                                      pace_sink *sink) PACE_MUST_CHECK;
+
+typedef pace_status (*pace_idle_ask)(pace_report **out, size_t *missed, const pace_question *question);
+
+/** Warns in `report`, the answer to `question`, of every KEY=VALUE of `on` and every option that only assumes something
+ * without which `ask` finds the same numbers. What-ifs that are answered jointly are tried each. Not asked again are
+ * plans and what reads more than 16 MiB or a pipe. */
+pace_status pace_report_idle_figures(pace_report *report, const pace_question *question,
+                                     pace_idle_ask ask) PACE_MUST_CHECK;

@@ -1,4 +1,4 @@
-#include "report/analyze/check_table.h"
+#include "report/analyze/analyze_parts.h"
 #include "report/table.h"
 
 typedef struct {

@@ -1,10 +1,9 @@
 /* What makes the sides of a comparison unlike each other, beside how long they take: devices, ranks, samples; and what
  * a recording lacks, so that no cause is named. */
-#include "forecast/batch_size.h"
+#include "forecast/rank_batches.h"
 #include "insight/evidence.h"
 #include "report/analyze/compare_parts.h"
 #include "report/show.h"
-#include "source/graphs/graph_from_step.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,25 +16,10 @@ static const char *device_of(const pace_step_side *side) {
     return device && device->name ? pace_names_text(&rank->step.names, device->name) : NULL;
 }
 
-/* By shapes; 0 = unknown. */
-static pace_status count_samples(int64_t *samples, const pace_step_side *side, pace_catalog *catalog) {
-    pace_graph graph;
-    pace_batch_size size = {0};
-    *samples = 0;
-    if (side->steps == 0 || side->typical.mark == SIZE_MAX) return PACE_OK;
-    const pace_mark *mark = &side->rank->marks.items.items[side->typical.mark];
-    const pace_rank *trace = pace_rank_trace(side->rank);
-    PACE_TRY(pace_graph_from_step(&graph, catalog, &trace->step, mark->start_ns, mark->end_ns));
-    pace_status status = pace_batch_size_infer(&size, &graph, 1);
-    pace_graph_free(&graph);
-    *samples = size.samples * (int64_t)size.passes;
-    return status;
-}
-
 static pace_status put_samples(pace_node *root, const pace_step_change *change, pace_catalog *catalog) {
     int64_t a, b;
-    PACE_TRY(count_samples(&a, &change->a, catalog));
-    PACE_TRY(count_samples(&b, &change->b, catalog));
+    PACE_TRY(pace_side_samples(&a, &change->a, catalog));
+    PACE_TRY(pace_side_samples(&b, &change->b, catalog));
     pace_node_int(root, "a_samples", a > 0 ? a : PACE_NO_INT);
     pace_node_int(root, "b_samples", b > 0 ? b : PACE_NO_INT);
     if (a > 0 && b > 0 && a != b)

@@ -1,4 +1,4 @@
-#include "report/analyze/idle_figures.h"
+#include "report/analyze/analyze_parts.h"
 #include "ask/options.h"
 #include "base/print.h"
 #include "forecast/what_ifs.h"

@@ -3,51 +3,41 @@
 #include "report/analyze/analyze_parts.h"
 #include "report/show.h"
 
-#include <math.h>
-
-static void put_values(pace_node *root, const pace_beside_exchanges *found, double slowdown) {
+static void put_values(pace_node *root, const pace_beside_exchanges *found) {
     pace_node *node = pace_node_object(root, "beside_exchanges", NULL, PACE_FOR_JSON);
     pace_node_int(node, "kernels", (int64_t)found->kernels);
     pace_node_int(node, "time_ns", found->time_ns);
     pace_node_int(node, "alone_ns", found->alone_ns);
-    pace_node_real(node, "slowdown", slowdown);
+    pace_node_real(node, "slowdown", found->slowdown);
     pace_node_int(node, "unmatched_ns", found->unmatched_ns);
     pace_node_int(node, "steps_ns", found->steps_ns);
     pace_node_text(node, "name", found->worst);
     pace_node_int(node, "name_lost_ns", found->worst_ns);
 }
 
-/* Whether kernels take a tenth longer and, if those that cannot be compared do too, that is a hundredth of the
- * steps. */
-static bool is_worth_a_sentence(const pace_beside_exchanges *found, double slowdown) {
-    double lost_ns = (double)(found->time_ns + found->unmatched_ns) * (1 - 1 / slowdown);
-    return slowdown >= 1.1 && 100 * lost_ns >= (double)found->steps_ns;
-}
-
-static void put_words(pace_node *root, const pace_beside_exchanges *found, double slowdown) {
+static void put_words(pace_node *root, const pace_beside_exchanges *found) {
     char name[PACE_SHOWN_NAME];
-    if (is_worth_a_sentence(found, slowdown))
+    if (found->matters)
         pace_node_sentence(
             root, true,
             "Exchanges slow the kernels beside them: %zu kernels (%s in all steps) take %.2f times as long "
             "as the same kernels alone, '%s' loses most; %s of others beside exchanges cannot be "
             "compared. They compete for multiprocessors and memory: try fewer channels of NCCL "
             "(NCCL_MAX_NCHANNELS).",
-            found->kernels, pace_show_ns(found->time_ns).text, slowdown, pace_show_name(name, found->worst),
+            found->kernels, pace_show_ns(found->time_ns).text, found->slowdown, pace_show_name(name, found->worst),
             pace_show_ns(found->unmatched_ns).text);
     else
         pace_node_note(root,
                        "%zu kernels run beside exchanges and also alone: beside them they take %.2f times as long; %s "
                        "of others cannot be compared.",
-                       found->kernels, slowdown, pace_show_ns(found->unmatched_ns).text);
+                       found->kernels, found->slowdown, pace_show_ns(found->unmatched_ns).text);
 }
 
 pace_status pace_put_beside_exchanges(pace_node *root, const pace_rank *rank) {
     pace_beside_exchanges found;
     PACE_TRY(pace_beside_exchanges_find(&found, rank));
-    double slowdown = found.alone_ns > 0 ? (double)found.time_ns / (double)found.alone_ns : NAN;
-    if (found.kernels || found.unmatched_ns) put_values(root, &found, slowdown);
-    if (found.kernels) put_words(root, &found, slowdown);
+    if (found.kernels || found.unmatched_ns) put_values(root, &found);
+    if (found.kernels) put_words(root, &found);
     else if (found.unmatched_ns)
         pace_node_note(root, "What exchanges cost the kernels beside them is unknown: none of 10 µs or more also runs "
                              "alone, for as long each time.");

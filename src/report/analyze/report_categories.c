@@ -1,5 +1,6 @@
 /* Device time by what is computed. */
 #include "report/analyze/analyze_parts.h"
+#include "base/numbers.h"
 #include "cost/roofline.h"
 #include "insight/tables/categories.h"
 
@@ -8,7 +9,8 @@
 typedef struct {
     pace_category_row of;
     const char *bound;
-    double share, flop_per_s, bytes_per_s, flop_per_byte, roofline_share, modelled_share;
+    pace_work_rates rates;
+    double share, modelled_share;
 } category_row;
 
 PACE_TABLE_IF_ROWS(categories, "categories", "Device time by what is computed", PACE_FOR_ALL, 16,
@@ -19,10 +21,10 @@ PACE_TABLE_IF_ROWS(categories, "categories", "Device time by what is computed", 
                    {"bound", "bound by", PACE_SHOW_TEXT, PACE_OF(category_row, bound)},
                    {"flop", NULL, PACE_SHOW_REAL, PACE_KNOWN_OF(category_row, of.flop)},
                    {"moved_bytes", NULL, PACE_SHOW_BYTES, PACE_KNOWN_OF(category_row, of.bytes)},
-                   {"flop_per_byte", "flop per byte", PACE_SHOW_REAL, PACE_OF(category_row, flop_per_byte)},
-                   {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(category_row, flop_per_s)},
-                   {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(category_row, bytes_per_s)},
-                   {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(category_row, roofline_share)},
+                   {"flop_per_byte", "flop per byte", PACE_SHOW_REAL, PACE_OF(category_row, rates.flop_per_byte)},
+                   {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(category_row, rates.flop_per_s)},
+                   {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(category_row, rates.bytes_per_s)},
+                   {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(category_row, rates.roofline_share)},
                    {"modelled_share", "known for", PACE_SHOW_SHARE, PACE_OF(category_row, modelled_share)});
 
 static const char *bound_of(const pace_category_row *row) {
@@ -31,14 +33,10 @@ static const char *bound_of(const pace_category_row *row) {
 }
 
 static category_row row_of(const pace_category_row *from, int64_t total_ns) {
-    double seconds = from->modelled_ns * 1e-9;
     return (category_row){.of = *from,
                           .bound = bound_of(from),
                           .share = total_ns > 0 ? (double)from->time_ns / (double)total_ns : 0,
-                          .flop_per_s = pace_known_rate(from->flop, seconds),
-                          .bytes_per_s = pace_known_rate(from->bytes, seconds),
-                          .flop_per_byte = pace_known_rate(from->flop, from->bytes),
-                          .roofline_share = pace_known_rate(from->roofline_s, seconds),
+                          .rates = pace_work_rates_of(from->flop, from->bytes, from->modelled_ns, from->roofline_s),
                           .modelled_share = from->time_ns > 0 ? from->modelled_ns / (double)from->time_ns : 0};
 }
 
@@ -68,9 +66,10 @@ static void put_roofline(pace_node *root, const pace_rank *rank, const pace_cate
                                        PACE_CHART_LOG_X | PACE_CHART_LOG_Y);
     put_roof(chart, rank, least, most);
     PACE_ITEMS (const pace_category_row, row, rows) {
-        if (!(row->flop > 0) || !(row->bytes > 0) || !(row->modelled_ns > 0)) continue;
+        pace_work_rates rates = pace_work_rates_of(row->flop, row->bytes, row->modelled_ns, row->roofline_s);
+        if (!(rates.flop_per_byte > 0) || !(rates.flop_per_s > 0)) continue;
         pace_chart_curve(chart, PACE_CURVE_DOTS, "%s", row->name);
-        pace_chart_point(chart, row->flop / row->bytes, row->flop / row->modelled_ns * 1e9);
+        pace_chart_point(chart, rates.flop_per_byte, rates.flop_per_s);
     }
 }
 

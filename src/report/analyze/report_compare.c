@@ -5,7 +5,6 @@
 #include "insight/compare/change_cause.h"
 #include "report/analyze/analyze_parts.h"
 #include "report/analyze/compare_parts.h"
-#include "report/analyze/check_table.h"
 #include "report/engines.h"
 #include "report/show.h"
 #include "report/table.h"

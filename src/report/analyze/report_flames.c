@@ -1,7 +1,5 @@
 /* Flame graphs of a rank: modules, and call stacks, which the folded formats write whole. */
 #include "report/analyze/analyze_parts.h"
-#include "base/text.h"
-#include "base/tree_order.h"
 #include "insight/tables/call_stacks.h"
 #include "insight/tables/module_tree.h"
 #include "report/analyze/flame.h"
@@ -63,45 +61,6 @@ pace_status pace_put_module_flame(pace_node *root, const pace_rank *rank, const 
 
 enum { STACK_DEPTH = 60 };
 
-/* A tree of stacks as it is drawn; arrays have an element for each node. */
-typedef struct {
-    const pace_call_stacks *stacks;
-    double *all_ns;    /* with what is below */
-    uint32_t *place;   /* in depth-first order, of siblings the one with most time first */
-    uint32_t *at;      /* place -> node */
-    uint32_t *parent;  /* as pace_tree_order() asks for it */
-    uint32_t *widest;  /* child with most time; 0 = none */
-    double *next_from; /* where the next child begins, a share of the whole */
-    unsigned *depth;   /* of the box */
-} drawing;
-
-static double own_ns(const pace_stack_node *node, bool device) {
-    int64_t ns = device ? node->device_ns : node->host_ns;
-    return ns > 0 ? (double)ns : 0;
-}
-
-static void sum_up(drawing *d, bool device) {
-    for (size_t i = d->stacks->nodes.count; i-- > 0;) {
-        const pace_stack_node *node = &d->stacks->nodes.items[i];
-        d->parent[i] = node->parent;
-        d->all_ns[i] += own_ns(node, device);
-        if (i) d->all_ns[node->parent] += d->all_ns[i];
-    }
-    for (uint32_t i = 1; i < d->stacks->nodes.count; i++) {
-        uint32_t *widest = &d->widest[d->parent[i]];
-        if (*widest == 0 || d->all_ns[i] > d->all_ns[*widest]) *widest = i;
-    }
-}
-
-/* Whether a frame does nothing but call another one: "_call_impl", decorators, a main function. Modules are shown. */
-static bool passes_on(const drawing *d, uint32_t i) {
-    const pace_stack_node *nodes = d->stacks->nodes.items;
-    uint32_t child = d->widest[i];
-    return nodes[i].kind == PACE_TASK_PYTHON && child && nodes[child].kind == PACE_TASK_PYTHON &&
-           d->all_ns[child] >= 0.98 * d->all_ns[i] &&
-           !pace_starts(pace_names_text(&d->stacks->names, nodes[i].name), "nn.Module: ");
-}
-
 static pace_class color_of(const pace_stack_node *node) {
     switch (node->kind) {
     case PACE_TASK_PYTHON: return PACE_CLASS_UPDATE;
@@ -114,42 +73,17 @@ static pace_class color_of(const pace_stack_node *node) {
     }
 }
 
-static void draw_node(pace_flame *flame, drawing *d, uint32_t i) {
-    const pace_stack_node *node = &d->stacks->nodes.items[i];
-    double share = d->all_ns[i] / d->all_ns[0], from = d->next_from[node->parent];
-    bool shown = !passes_on(d, i);
-    d->next_from[node->parent] += share;
-    d->next_from[i] = from;
-    d->depth[i] = d->depth[node->parent] + shown;
-    if (shown && d->depth[i] <= STACK_DEPTH)
-        pace_flame_box(flame, d->depth[i] - 1, from, from + share, color_of(node),
-                       pace_names_text(&d->stacks->names, node->name), pace_show_ns((int64_t)d->all_ns[i]).text);
-}
-
-static pace_status draw_nodes(pace_flame *flame, drawing *d) {
-    uint32_t count = (uint32_t)d->stacks->nodes.count;
-    PACE_TRY(pace_tree_order(d->place, d->parent, d->all_ns, count));
-    for (uint32_t i = 0; i < count; i++) d->at[d->place[i]] = i;
-    for (uint32_t i = 1; d->all_ns[0] > 0 && i < count; i++) draw_node(flame, d, d->at[i]);
+static pace_status draw_boxes(pace_flame *flame, const pace_call_stacks *stacks, bool device) {
+    pace_stack_boxes boxes;
+    PACE_TRY(pace_stack_boxes_of(&boxes, stacks, device));
+    PACE_ITEMS (const pace_stack_box, box, &boxes) {
+        const pace_stack_node *node = &stacks->nodes.items[box->node];
+        if (box->node && !box->hidden && box->depth <= STACK_DEPTH)
+            pace_flame_box(flame, box->depth - 1, box->from, box->to, color_of(node),
+                           pace_names_text(&stacks->names, node->name), pace_show_ns((int64_t)box->all_ns).text);
+    }
+    PACE_VEC_FREE(&boxes);
     return PACE_OK;
-}
-
-static pace_status draw_tree(pace_flame *flame, const pace_call_stacks *stacks, bool device) {
-    size_t count = stacks->nodes.count;
-    drawing d = {.stacks = stacks,
-                 .all_ns = pace_alloc(count, sizeof *d.all_ns),
-                 .place = pace_alloc(count, sizeof *d.place),
-                 .at = pace_alloc(count, sizeof *d.at),
-                 .parent = pace_alloc(count, sizeof *d.parent),
-                 .widest = pace_alloc(count, sizeof *d.widest),
-                 .next_from = pace_alloc(count, sizeof *d.next_from),
-                 .depth = pace_alloc(count, sizeof *d.depth)};
-    bool made = d.all_ns && d.place && d.at && d.parent && d.widest && d.next_from && d.depth;
-    if (made) sum_up(&d, device);
-    pace_status status = made ? draw_nodes(flame, &d) : PACE_E_MEMORY;
-    void *arrays[] = {d.all_ns, d.place, d.at, d.parent, d.widest, d.next_from, d.depth};
-    for (size_t i = 0; i < PACE_COUNT(arrays); i++) pace_free(arrays[i]);
-    return status;
 }
 
 static pace_status draw_stacks(void *context, pace_flame *flame) {
@@ -162,7 +96,7 @@ static pace_status draw_stacks(void *context, pace_flame *flame) {
     if (q->device) pace_flame_legend(flame, PACE_CLASS_COPY, "copy, fill");
     pace_flame_legend(flame, PACE_CLASS_OTHER, "thread, annotation");
     PACE_TRY(pace_call_stacks_sum(&stacks, q->rank, &q->work, q->host_from_ns, q->host_to_ns));
-    pace_status status = draw_tree(flame, &stacks, q->device);
+    pace_status status = draw_boxes(flame, &stacks, q->device);
     pace_call_stacks_free(&stacks);
     return status;
 }
@@ -197,9 +131,9 @@ static pace_status write_folded(pace_sink *sink, const pace_call_stacks *stacks,
     pace_status status = PACE_OK;
     for (uint32_t i = 1; status == PACE_OK && i < stacks->nodes.count; i++) {
         const pace_stack_node *node = &stacks->nodes.items[i];
-        if (!(own_ns(node, device) > 0)) continue;
+        if (!(pace_stack_own_ns(node, device) > 0)) continue;
         status = write_stack(sink, stacks, i, above);
-        pace_sink_format(sink, " %s\n", pace_show_fixed(own_ns(node, device), 0).text);
+        pace_sink_format(sink, " %s\n", pace_show_fixed(pace_stack_own_ns(node, device), 0).text);
     }
     pace_free(above);
     return status;

@@ -1,14 +1,11 @@
 /* pace_history(): the runs of a series, whether the last ones are worse than those before, and which values changed. */
 #include "base/print.h"
-#include "base/order.h"
-#include "report/analyze/check_table.h"
+#include "report/analyze/analyze_parts.h"
 #include "report/engines.h"
 #include "report/show.h"
 #include "report/table.h"
-#include "source/inputs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -27,25 +24,23 @@ PACE_TABLE(runs, "runs", "Runs, the last one first", PACE_FOR_ALL, 20,
            {"change", "against the median before", PACE_SHOW_SHARE, PACE_OF(run_row, change)});
 
 typedef struct {
-    const char *path, *verdict;
-    double before, last, change, p;
+    pace_value_change of;
+    const char *verdict;
 } value_row;
 
 PACE_TABLE(changes, "changes", "Values that changed, the largest change first", PACE_FOR_ALL, 15,
-           {"path", "value", PACE_SHOW_TEXT, PACE_OF(value_row, path)},
-           {"before", "before", PACE_SHOW_REAL, PACE_OF(value_row, before)},
-           {"last", "last", PACE_SHOW_REAL, PACE_OF(value_row, last)},
-           {"change", "change", PACE_SHOW_SHARE, PACE_OF(value_row, change)},
-           {"p_value", "p", PACE_SHOW_REAL, PACE_OF(value_row, p)},
+           {"path", "value", PACE_SHOW_TEXT, PACE_OF(value_row, of.path)},
+           {"before", "before", PACE_SHOW_REAL, PACE_OF(value_row, of.before)},
+           {"last", "last", PACE_SHOW_REAL, PACE_OF(value_row, of.last)},
+           {"change", "change", PACE_SHOW_SHARE, PACE_OF(value_row, of.change)},
+           {"p_value", "p", PACE_SHOW_REAL, PACE_OF(value_row, of.p)},
            {"verdict", "verdict", PACE_SHOW_TEXT, PACE_OF(value_row, verdict)});
 
 typedef struct {
-    pace_texts files;
-    pace_warnings warnings;
-    const pace_results *results;
-    const char *series, *path;
+    const pace_history_asked *asked;
     const pace_history_options *options;
-    pace_value_history chosen;
+    const char *series;
+    const pace_value_history *chosen;
     size_t missed;
 } view;
 
@@ -70,7 +65,7 @@ static pace_shown show_more(double more, int decimals) {
 static double share_cell(double more) { return isinf(more) ? NAN : more; }
 
 static void put_figures(pace_node *root, const view *v) {
-    const pace_value_history *h = &v->chosen;
+    const pace_value_history *h = v->chosen;
     pace_node_text(root, "series", v->series);
     pace_node_text(root, "value", h->path);
     pace_node_int(root, "runs_before", (int64_t)h->before);
@@ -94,20 +89,8 @@ static const char *word_of(char since[32], const pace_value_history *h) {
     return pace_history_worse_by(h, level ? h->level.more : h->more) > 0 ? "a regression" : "an improvement";
 }
 
-/* How many values must come before so many for the rank-sum test to tell any difference: the most extreme of all
- * arrangements, on either side, is a chance of 2 in as many as there are. */
-static size_t enough_before(size_t last) {
-    double arrangements = 1;
-    size_t before = 0;
-    while (2 / arrangements > PACE_CHANGE_LEVEL) {
-        before++;
-        arrangements *= (double)(before + last) / (double)before;
-    }
-    return before;
-}
-
 static void put_medians(pace_node *root, const view *v, const char *word, const char *since) {
-    const pace_value_history *h = &v->chosen;
+    const pace_value_history *h = v->chosen;
     char before[48] = "the one before", last[48] = "The last run has";
     if (h->before > 1) pace_snprintf(before, sizeof before, "of the %zu before", h->before);
     if (h->last > 1) pace_snprintf(last, sizeof last, "The median of the last %zu is", h->last);
@@ -120,11 +103,11 @@ static void note_too_few(pace_node *root, const pace_value_history *h) {
     char need[48] = "the last one needs";
     if (h->asked > 1) pace_snprintf(need, sizeof need, "the last %zu need", h->asked);
     pace_node_note(root, "%zu runs are too few to tell a change from chance: %s at least %zu before %s.",
-                   h->before + h->last, need, enough_before(h->asked), h->asked > 1 ? "them" : "it");
+                   h->before + h->last, need, h->enough, h->asked > 1 ? "them" : "it");
 }
 
 static void put_answer(pace_node *root, const view *v) {
-    const pace_value_history *h = &v->chosen;
+    const pace_value_history *h = v->chosen;
     char since[32];
     if (h->before == 0) {
         pace_node_sentence(root, true, "%s: one run of %s, no earlier run to compare with.", v->series, h->path);
@@ -142,10 +125,10 @@ static int64_t since_run(const pace_value_history *h) {
 
 /* From which run on the values stay at another level. */
 static void put_level(pace_node *root, const view *v) {
-    const pace_value_history *h = &v->chosen;
+    const pace_value_history *h = v->chosen;
     const pace_level_change *level = &h->level;
     pace_node *node = pace_node_object(root, "level", NULL, PACE_FOR_JSON);
-    const char *label = level->found ? v->results->runs.items[h->runs.items[level->at]].label : NULL;
+    const char *label = level->found ? v->asked->results.runs.items[h->runs.items[level->at]].label : NULL;
     pace_node_int(node, "since_run", since_run(h));
     pace_node_text(node, "since_label", label);
     if (label)
@@ -159,7 +142,7 @@ static void put_level(pace_node *root, const view *v) {
 }
 
 static void put_check(pace_node *checks, view *v) {
-    const pace_value_history *h = &v->chosen;
+    const pace_value_history *h = v->chosen;
     char name[400], text[200], since[64] = "";
     bool failed = pace_history_is_worse(h, v->options->limit);
     v->missed += failed;
@@ -176,27 +159,28 @@ static void put_check(pace_node *checks, view *v) {
 
 /* Runs of the series without the value; those at the end are why the last runs are not what they seem. */
 static void tell_lacking(pace_node *root, const view *v) {
-    size_t all = 0, behind = 0, newest = v->chosen.runs.items[v->chosen.runs.count - 1];
-    for (size_t i = 0; i < v->results->runs.count; i++) {
-        bool ours = strcmp(v->results->runs.items[i].series, v->series) == 0;
+    size_t all = 0, behind = 0, newest = v->chosen->runs.items[v->chosen->runs.count - 1];
+    for (size_t i = 0; i < v->asked->results.runs.count; i++) {
+        bool ours = strcmp(v->asked->results.runs.items[i].series, v->series) == 0;
         all += ours;
         behind += ours && i > newest;
     }
-    size_t lacking = all - v->chosen.runs.count;
+    size_t lacking = all - v->chosen->runs.count;
     if (lacking == 0) return;
-    pace_node_sentence(root, behind > 0, "%zu of %zu runs have no %s%s and are left out.", lacking, all, v->chosen.path,
+    pace_node_sentence(root, behind > 0, "%zu of %zu runs have no %s%s and are left out.", lacking, all,
+                       v->chosen->path,
                        behind == lacking ? ", the last ones,"
                        : behind          ? ", the last one among them,"
                                          : "");
 }
 
 static void put_runs(pace_node *root, const view *v) {
-    const pace_value_history *h = &v->chosen;
+    const pace_value_history *h = v->chosen;
     char title[160];
     pace_snprintf(title, sizeof title, "%.100s of each run, the last one first", h->path); /* its name says the unit */
     pace_node *table = pace_open_table_as(root, &runs, 0, title);
     for (size_t i = h->values.count; i > 0; i--) {
-        const pace_stored_run *run = &v->results->runs.items[h->runs.items[i - 1]];
+        const pace_stored_run *run = &v->asked->results.runs.items[h->runs.items[i - 1]];
         char at[32] = "";
         time_t seconds = (time_t)run->at_s;
         struct tm utc;
@@ -213,54 +197,11 @@ static void put_runs(pace_node *root, const view *v) {
 
 /* --- every value -------------------------------------------------------------------------------------------------- */
 
-typedef PACE_VEC(value_row) value_rows;
-
-#define CHANGE(row) fabs((row)->change)
-PACE_ORDER(by_change, value_row, PACE_DOWN_OF(CHANGE) PACE_TEXT(path))
-
-PACE_ORDER_AT(by_path, pace_stored_figure, PACE_TEXT(path) PACE_UP(run))
-
-static pace_status add_value(value_rows *out, const view *v, const pace_stored_figure *const *figures, size_t count) {
-    pace_value_history h;
-    if (figures[count - 1]->run < v->chosen.runs.items[v->chosen.runs.count - 1])
-        return PACE_OK; /* the last lacks it */
-    PACE_TRY(pace_value_history_of(&h, figures, count, v->options));
-    pace_status status = PACE_OK;
-    if (h.before) status = PACE_PUSH(out, ((value_row){h.path, NULL, h.before_median, h.last_median, h.more, h.p}));
-    pace_value_history_free(&h);
-    return status;
-}
-
-/* Of many values some differ by chance: as many times less likely must each be (Bonferroni). */
-static void put_changes(pace_node *root, value_rows *rows) {
+static void put_changes(pace_node *root, const view *v) {
     pace_node *table = pace_open_table(root, &changes, 0);
-    PACE_SORT(rows, by_change);
-    PACE_ITEMS (value_row, row, rows) {
-        row->verdict =
-            row->p * (double)rows->count <= PACE_CHANGE_LEVEL ? "significant among all values" : "significant alone";
-        row->change = share_cell(row->change);
-        if (row->p <= PACE_CHANGE_LEVEL) pace_table_put(table, row);
-    }
-}
-
-static pace_status find_changes(pace_node *root, const view *v) {
-    size_t count = 0;
-    const pace_stored_figure **figures = pace_alloc(v->results->figures.count, sizeof *figures);
-    value_rows rows = {0};
-    pace_status status = figures ? PACE_OK : PACE_E_MEMORY;
-    for (size_t i = 0; figures && i < v->results->figures.count; i++) {
-        const pace_stored_figure *figure = &v->results->figures.items[i];
-        if (strcmp(v->results->runs.items[figure->run].series, v->series) == 0) figures[count++] = figure;
-    }
-    if (count) qsort(figures, count, sizeof *figures, by_path);
-    for (size_t i = 0, next; status == PACE_OK && i < count; i = next) {
-        for (next = i + 1; next < count && strcmp(figures[next]->path, figures[i]->path) == 0; next++) {}
-        status = add_value(&rows, v, figures + i, next - i);
-    }
-    if (status == PACE_OK) put_changes(root, &rows);
-    PACE_VEC_FREE(&rows);
-    pace_free(figures);
-    return status;
+    PACE_ITEMS (const pace_value_change, change, &v->asked->changes)
+        pace_table_put(table,
+                       &(value_row){*change, change->among_all ? "significant among all values" : "significant alone"});
 }
 
 /* --- several series ----------------------------------------------------------------------------------------------- */
@@ -281,32 +222,8 @@ PACE_TABLE_IF_ROWS(all_series, "all_series", "Series", PACE_FOR_ALL, 30,
                    {"since_run", "level since run", PACE_SHOW_INT, PACE_OF(series_row, since_run)},
                    {"level_change", "level", PACE_SHOW_SHARE, PACE_OF(series_row, level_change)});
 
-static bool has_value(const view *v, const char *series, const char *path) {
-    PACE_ITEMS (const pace_stored_figure, figure, &v->results->figures)
-        if (strcmp(figure->path, path) == 0 && strcmp(v->results->runs.items[figure->run].series, series) == 0)
-            return true;
-    return false;
-}
-
-static const char *value_of(const view *v, const char *series) {
-    const char *verb = "";
-    if (v->options->value) return v->options->value;
-    for (size_t i = 0; i < v->results->runs.count; i++)
-        if (strcmp(v->results->runs.items[i].series, series) == 0) verb = v->results->runs.items[i].verb;
-    const char *usual = pace_history_value_of(verb, 0), *path = usual;
-    for (size_t i = 1; path && !has_value(v, series, path); i++) path = pace_history_value_of(verb, i);
-    return path ? path : usual;
-}
-
-static pace_status open_series(view *v, const char *series) {
-    v->series = series;
-    v->path = value_of(v, series);
-    if (!v->path) return pace_fail(PACE_E_USAGE, "value: expected the path of a value of '%.80s'", v->series);
-    return pace_value_history_find(&v->chosen, v->results, v->series, v->path, v->options);
-}
-
 static void put_series_row(pace_node *table, const view *v) {
-    const pace_value_history *h = &v->chosen;
+    const pace_value_history *h = v->chosen;
     pace_table_put(table, &(series_row){.series = v->series,
                                         .value = h->path,
                                         .verdict = pace_change_verdict_names[h->verdict],
@@ -317,110 +234,62 @@ static void put_series_row(pace_node *table, const view *v) {
                                         .level_change = h->level.found ? share_cell(h->level.more) : NAN});
 }
 
-/* How bad a series is, to tell which is shown whole. */
-static double worst_of(const pace_value_history *h) {
-    double last = h->verdict == PACE_CHANGE_REAL ? pace_history_worse_by(h, h->more) : 0;
-    double level = h->level.found ? pace_history_worse_by(h, h->level.more) : 0;
-    return fmax(isnan(last) ? 0 : last, isnan(level) ? 0 : level);
-}
-
-/* The series that became worst; those without the value are left out. NULL = none has it. */
-static pace_status find_worst(const char **out, size_t *left_out, view *v, const pace_series_list *list) {
-    double most = -1;
-    *out = NULL;
-    for (size_t i = 0; i < list->count; i++) {
-        pace_status status = open_series(v, list->items[i]);
-        *left_out += status == PACE_E_USAGE;
-        if (status == PACE_E_USAGE) continue;
-        PACE_TRY(status);
-        if (worst_of(&v->chosen) > most) most = worst_of(&v->chosen), *out = list->items[i];
-        pace_value_history_free(&v->chosen);
-    }
-    return PACE_OK;
+static view view_of(const pace_history_asked *asked, const pace_history_options *options, size_t number) {
+    const pace_series_history *one = &asked->series.items[number];
+    return (view){asked, options, one->series, &one->value, 0};
 }
 
 /* A row and a check for each series. */
-static pace_status put_all(pace_node *root, view *v, const pace_series_list *list) {
+static size_t put_all(pace_node *root, const pace_history_asked *asked, const pace_history_options *options) {
     pace_node *table = pace_open_table(root, &all_series, 0);
-    pace_node *checks = v->options->has_limit ? pace_open_checks(root) : NULL;
-    for (size_t i = 0; i < list->count; i++) {
-        pace_status status = open_series(v, list->items[i]);
-        if (status == PACE_E_USAGE) continue;
-        PACE_TRY(status);
-        if (list->count > 1) put_series_row(table, v);
-        if (checks) put_check(checks, v);
-        pace_value_history_free(&v->chosen);
+    pace_node *checks = options->has_limit ? pace_open_checks(root) : NULL;
+    size_t missed = 0;
+    for (size_t i = 0; i < asked->series.count; i++) {
+        view v = view_of(asked, options, i);
+        if (asked->series.count + asked->left_out > 1) put_series_row(table, &v);
+        if (checks) put_check(checks, &v);
+        missed += v.missed;
     }
-    return PACE_OK;
+    return missed;
 }
 
-static pace_status put_chosen(pace_node *root, view *v, const pace_series_list *list, size_t left_out) {
+static void describe(pace_node *root, view *v) {
+    size_t all = v->asked->series.count + v->asked->left_out;
     put_answer(root, v);
     tell_lacking(root, v);
     put_figures(root, v);
-    if (list->count > 1)
-        pace_node_note(root, "Of %zu series this is the one that became worst; --series NAME shows another.",
-                       list->count);
-    if (left_out) pace_node_note(root, "%zu series without the value are left out.", left_out);
-    view rows = *v; /* whose history is another's while it goes through all */
-    pace_status status = put_all(root, &rows, list);
-    v->missed = rows.missed;
+    if (all > 1)
+        pace_node_note(root, "Of %zu series this is the one that became worst; --series NAME shows another.", all);
+    if (v->asked->left_out) pace_node_note(root, "%zu series without the value are left out.", v->asked->left_out);
+    v->missed = put_all(root, v->asked, v->options);
     put_level(root, v);
     put_runs(root, v);
-    return status == PACE_OK ? find_changes(root, v) : status;
-}
-
-static pace_status build_of(pace_node *root, view *v, const pace_series_list *list) {
-    const char *worst;
-    size_t left_out = 0;
-    PACE_TRY(find_worst(&worst, &left_out, v, list));
-    PACE_TRY(open_series(v, worst ? worst : list->items[0])); /* where none has it: says so */
-    pace_status status = put_chosen(root, v, list, left_out);
-    pace_value_history_free(&v->chosen);
-    return status;
+    put_changes(root, v);
 }
 
 static pace_status build(pace_report *report, void *context) {
     view *v = context;
-    pace_series_list list;
-    PACE_TRY(pace_history_series(&list, v->results, v->options->series));
-    for (size_t i = 0; i < v->files.count; i++) {
+    for (size_t i = 0; i < v->asked->files.count; i++) {
         struct stat about;
-        const char *file = v->files.items[i];
+        const char *file = v->asked->files.items[i];
         pace_report_add_input(report, file, stat(file, &about) == 0 ? (uint64_t)about.st_size : 0);
     }
-    pace_report_warn_all(report, &v->warnings);
+    pace_report_warn_all(report, &v->asked->warnings);
     pace_report_show_rows(report, v->options->rows_shown);
-    pace_status status = build_of(pace_report_root(report), v, &list);
-    PACE_VEC_FREE(&list);
-    return status;
-}
-
-static pace_status check(const char *const *paths, size_t count, const pace_history_options *options) {
-    if (options->window == 1)
-        return pace_fail(PACE_E_USAGE, "window: expected at least 2 runs, to compare the last with, found 1");
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(paths[i], "-") == 0)
-            return pace_fail(PACE_E_USAGE, "expected files of stored results, found standard input");
+    describe(pace_report_root(report), v);
     return PACE_OK;
-}
-
-/* Runs of a file that is given twice would count twice. */
-static pace_status read_files(view *v, pace_results *results, const char *const *paths, size_t count) {
-    PACE_TRY(pace_paths_of_tables(&v->files, &v->warnings, paths, count));
-    return pace_results_read(results, (const char *const *)v->files.items, v->files.count);
 }
 
 pace_status pace_history(pace_report **out, size_t *missed, const char *const *paths, size_t count,
                          const pace_history_options *options) {
-    pace_results results = {0};
-    PACE_TRY(check(paths, count, options));
-    view v = {.results = &results, .options = options};
-    pace_status status = read_files(&v, &results, paths, count);
-    if (status == PACE_OK) status = pace_report_build(out, "history", "Answers over time", build, &v);
-    pace_results_free(&results);
-    pace_texts_free(&v.files);
-    pace_warnings_free(&v.warnings);
-    *missed = v.missed;
+    pace_history_asked asked = {.left_out = 0};
+    pace_status status = pace_history_ask(&asked, paths, count, options);
+    *missed = 0;
+    if (status == PACE_OK) {
+        view v = view_of(&asked, options, asked.shown);
+        status = pace_report_build(out, "history", "Answers over time", build, &v);
+        *missed = v.missed;
+    }
+    pace_history_asked_free(&asked);
     return status;
 }

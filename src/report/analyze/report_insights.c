@@ -1,9 +1,10 @@
 /* The insights of the analyze report, most useful first. */
-#include "insight/tables/profiler_cost.h"
 #include "ask/context.h"
+#include "base/numbers.h"
 #include "base/text.h"
 #include "report/analyze/analyze_parts.h"
 #include "insight/steps/throughput.h"
+#include "insight/tables/profiler_cost.h"
 #include "base/print.h"
 
 #include <stdio.h>
@@ -15,21 +16,20 @@ typedef struct {
     const char *name, *shapes, *type;
     size_t calls;
     int64_t time_ns;
-    double share, flop_per_call, bytes_per_call, flop_per_s, bytes_per_s, roofline_share;
+    double share, flop_per_call, bytes_per_call;
+    pace_work_rates rates;
 } operator_row;
 
 static operator_row row_of(const pace_rank *rank, const pace_operator_row *from, const char *nameless,
                            int64_t total_ns) {
-    double calls = (double)from->calls, seconds = from->modelled_ns * 1e-9;
+    double calls = (double)from->calls;
     return (operator_row){.name = from->name ? pace_names_text(&rank->step.names, from->name) : nameless,
                           .calls = from->calls,
                           .time_ns = from->time_ns,
                           .share = total_ns > 0 ? (double)from->time_ns / (double)total_ns : 0,
                           .flop_per_call = pace_known_rate(from->flop, calls),
                           .bytes_per_call = pace_known_rate(from->bytes, calls),
-                          .flop_per_s = pace_known_rate(from->flop, seconds),
-                          .bytes_per_s = pace_known_rate(from->bytes, seconds),
-                          .roofline_share = pace_known_rate(from->roofline_s, seconds)};
+                          .rates = pace_work_rates_of(from->flop, from->bytes, from->modelled_ns, from->roofline_s)};
 }
 
 enum { MODELLED = 1 };
@@ -39,9 +39,9 @@ static const pace_table_column operator_columns[] = {
     {"calls", "calls", PACE_SHOW_INT, PACE_OF(operator_row, calls)},
     {"time_ns", "time", PACE_SHOW_NS, PACE_OF(operator_row, time_ns)},
     {"share", "share", PACE_SHOW_SHARE, PACE_OF(operator_row, share)},
-    {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(operator_row, flop_per_s), .only_if = MODELLED},
-    {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(operator_row, bytes_per_s), .only_if = MODELLED},
-    {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(operator_row, roofline_share), .only_if = MODELLED},
+    {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(operator_row, rates.flop_per_s), .only_if = MODELLED},
+    {"bytes_per_s", "byte/s", PACE_SHOW_RATE, PACE_OF(operator_row, rates.bytes_per_s), .only_if = MODELLED},
+    {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(operator_row, rates.roofline_share), .only_if = MODELLED},
     {0}};
 
 /* By pace_grouping. */
@@ -98,9 +98,9 @@ static const pace_table_column shape_columns[] = {
     {"share", "share", PACE_SHOW_SHARE, PACE_OF(operator_row, share)},
     {"flop_per_call", NULL, PACE_SHOW_REAL, PACE_OF(operator_row, flop_per_call)},
     {"bytes_per_call", NULL, PACE_SHOW_BYTES, PACE_OF(operator_row, bytes_per_call)},
-    {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(operator_row, flop_per_s)},
-    {"bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(operator_row, bytes_per_s)},
-    {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(operator_row, roofline_share)},
+    {"flop_per_s", "flop/s", PACE_SHOW_RATE, PACE_OF(operator_row, rates.flop_per_s)},
+    {"bytes_per_s", NULL, PACE_SHOW_RATE, PACE_OF(operator_row, rates.bytes_per_s)},
+    {"roofline_share", "roofline", PACE_SHOW_SHARE, PACE_OF(operator_row, rates.roofline_share)},
     {0}};
 static const pace_table operator_shapes = {"operator_shapes", "Device time by operator and shapes", PACE_FOR_ALL, 10,
                                            .columns = shape_columns};
@@ -131,7 +131,7 @@ static pace_status put_shapes(pace_node *root, const pace_rank *rank, const pace
     bool beyond = false;
     for (size_t i = 0; i < rows.count && status == PACE_OK; i++) {
         status = put_shape_row(table, rank, &rows.items[i], shown->total_ns);
-        beyond |= row_of(rank, &rows.items[i], no_operator, shown->total_ns).roofline_share > 1;
+        beyond |= row_of(rank, &rows.items[i], no_operator, shown->total_ns).rates.roofline_share > 1;
     }
     PACE_VEC_FREE(&rows);
     PACE_TRY(status);
@@ -144,22 +144,14 @@ static pace_status put_shapes(pace_node *root, const pace_rank *rank, const pace
     return PACE_OK;
 }
 
-/* Kernels without a launch: most often those still queued from before the trace began. */
 static void put_unlinked(pace_node *root, const pace_rank *rank) {
-    size_t count = 0;
-    int64_t time_ns = 0, total_ns = 0;
-    for (size_t i = 0; i < rank->work.items.count && !rank->work.host_is_device; i++) {
-        const pace_work_item *item = &rank->work.items.items[i];
-        bool unlinked = pace_task_cause(&rank->step, item->task) == PACE_NO_TASK;
-        count += unlinked;
-        total_ns += item->end_ns - item->start_ns;
-        if (unlinked) time_ns += item->end_ns - item->start_ns;
-    }
-    if (count == 0) return;
+    pace_unlinked_work unlinked = pace_unlinked_work_of(rank);
+    if (unlinked.count == 0) return;
     pace_node_note(root,
                    "%zu kernels and copies, %.1f %% of the device time, have no launch in the trace (issued before it "
                    "began, or not recorded), so their operator is unknown.",
-                   count, total_ns > 0 ? 100.0 * (double)time_ns / (double)total_ns : 0.0);
+                   unlinked.count,
+                   unlinked.all_ns > 0 ? 100.0 * (double)unlinked.time_ns / (double)unlinked.all_ns : 0.0);
 }
 
 static pace_status put_throughput(pace_node *root, const pace_rank *rank, const pace_typical_step *typical,
@@ -179,12 +171,11 @@ static pace_status put_throughput(pace_node *root, const pace_rank *rank, const 
     pace_node_real(node, "flop_per_s", t.flop_per_s);
     pace_node_real(node, "modelled_share", t.modelled_share);
     if (!(t.peak_flop_per_s > 0)) return PACE_OK;
-    double utilisation = t.flop_per_s / t.peak_flop_per_s;
-    pace_node_real(node, "hfu", utilisation);
+    pace_node_real(node, "hfu", t.utilisation);
     pace_node_note(root,
                    "%.3g TFLOP/s over the step: %.1f %% of the %.4g TFLOP/s peak of %s (%d-byte elements), counting "
                    "operators of known shapes (%.0f %% of its device time).",
-                   t.flop_per_s / 1e12, 100 * utilisation, t.peak_flop_per_s / 1e12, rank->device->name,
+                   t.flop_per_s / 1e12, 100 * t.utilisation, t.peak_flop_per_s / 1e12, rank->device->name,
                    t.element_bytes, 100 * t.modelled_share);
     return PACE_OK;
 }

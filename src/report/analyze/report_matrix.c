@@ -4,7 +4,6 @@
 #include "insight/analyze_options.h"
 #include "insight/steps/passes.h"
 #include "report/analyze/analyze_parts.h"
-#include "report/analyze/resource_look.h"
 #include "report/show.h"
 
 #include <stdio.h>

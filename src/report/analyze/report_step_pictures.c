@@ -1,7 +1,6 @@
 /* Pictures of many steps and ranks: each step by resource, and each rank's own time in each step. */
 #include "insight/steps/rank_steps.h"
 #include "report/analyze/analyze_parts.h"
-#include "report/analyze/resource_look.h"
 
 enum { FEWEST_STEPS = 3, MOST_BARS = 400, MOST_ROWS = 256 };
 

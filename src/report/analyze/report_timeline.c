@@ -5,7 +5,6 @@
 #include "insight/timeline/timeline_zones.h"
 #include "report/analyze/analyze_parts.h"
 #include "report/analyze/compare_parts.h"
-#include "report/analyze/resource_look.h"
 #include "report/show.h"
 #include "report/timeline.h"
 #include "step/call_names.h"

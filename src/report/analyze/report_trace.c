@@ -3,7 +3,6 @@
  * analyze reads the file back to the same figures. */
 #include "base/order.h"
 #include "report/analyze/analyze_parts.h"
-#include "report/analyze/trace_original.h"
 #include "base/trace_event.h"
 
 #include <stdlib.h>

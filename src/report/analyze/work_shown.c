@@ -1,4 +1,4 @@
-#include "report/analyze/work_shown.h"
+#include "report/analyze/analyze_parts.h"
 #include "base/words.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* The report of `paceline fleet --pods --nodes`: what a cluster's GPUs were used for, and which could not be. */
-#include "report/fleet/capacity_parts.h"
-#include "base/numbers.h"
+#include "report/fleet/fleet_parts.h"
 #include "report/engines.h"
 #include "ask/fleet/capacity_asked.h"
 #include "ask/plan/plan_words.h"
@@ -9,56 +8,44 @@
 typedef struct {
     const char *model;
     pace_model_use use;
-    double used_share, busiest_used_share, lost_share;
 } model_row;
 
 PACE_TABLE(models, "models", "By GPU", PACE_FOR_ALL, 0, {"model", "GPU", PACE_SHOW_TEXT, PACE_OF(model_row, model)},
            {"nodes", "Nodes", PACE_SHOW_INT, PACE_OF(model_row, use.nodes)},
            {"gpus", "GPUs", PACE_SHOW_INT, PACE_OF(model_row, use.gpus)},
-           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(model_row, used_share)},
-           {"busiest_used_share", "Used when busiest", PACE_SHOW_SHARE, PACE_OF(model_row, busiest_used_share)},
+           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(model_row, use.used_share)},
+           {"busiest_used_share", "Used when busiest", PACE_SHOW_SHARE, PACE_OF(model_row, use.busiest_used_share)},
            {"busiest_free_gpus", "Free then", PACE_SHOW_REAL, PACE_OF(model_row, use.free)},
-           {"busiest_lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(model_row, lost_share)});
+           {"busiest_lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(model_row, use.lost_share)});
 
 static void put_models(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &models, 0);
-    for (size_t m = 0; m < cluster->models.count; m++) {
-        const pace_model_use *use = &c->models[m];
-        if (use->gpus == 0) continue;
-        pace_table_put(table,
-                       &(model_row){cluster->models.items[m], *use, pace_part_of(use->used_gpu_hours, use->gpu_hours),
-                                    pace_part_of(use->busiest_used, (double)use->gpus),
-                                    pace_part_of(use->lost_on_average, use->free)});
-    }
+    for (size_t m = 0; m < cluster->models.count; m++)
+        if (c->models[m].gpus > 0) pace_table_put(table, &(model_row){cluster->models.items[m], c->models[m]});
 }
 
 typedef struct {
     const char *request;
     pace_request_use use;
-    double pods_share, gpu_hours_share;
 } request_row;
 
 PACE_TABLE(requests, "requests", "By size of request", PACE_FOR_ALL, 0,
            {"request", "Request", PACE_SHOW_TEXT, PACE_OF(request_row, request)},
            {"pods", "Pods", PACE_SHOW_INT, PACE_OF(request_row, use.pods)},
-           {"pods_share", "Of pods", PACE_SHOW_SHARE, PACE_OF(request_row, pods_share)},
+           {"pods_share", "Of pods", PACE_SHOW_SHARE, PACE_OF(request_row, use.pods_share)},
            {"gpu_hours", "GPU-hours", PACE_SHOW_REAL, PACE_OF(request_row, use.gpu_hours)},
-           {"gpu_hours_share", "Of GPU-hours", PACE_SHOW_SHARE, PACE_OF(request_row, gpu_hours_share)},
+           {"gpu_hours_share", "Of GPU-hours", PACE_SHOW_SHARE, PACE_OF(request_row, use.gpu_hours_share)},
            {"never_scheduled", "Never scheduled", PACE_SHOW_INT, PACE_OF(request_row, use.never_scheduled)},
            {"unplaced", "Not placed", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced)},
            {"unplaced_filling", "if none leave", PACE_SHOW_INT, PACE_OF(request_row, use.unplaced_filling)},
            {"median_wait_s", "Median wait", PACE_SHOW_S, PACE_OF(request_row, use.median_wait_s)},
            {"mean_wait_s", "Mean wait", PACE_SHOW_S, PACE_OF(request_row, use.wait_s)});
 
-static void put_requests(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
+static void put_requests(pace_node *root, const pace_capacity *c) {
     pace_node *table = pace_open_table(root, &requests, 0);
-    for (int kind = 0; kind < PACE_REQUESTS; kind++) {
-        const pace_request_use *use = &c->requests[kind];
-        if (use->pods == 0) continue;
-        pace_table_put(table, &(request_row){pace_request_names[kind], *use,
-                                             pace_part_of((double)use->pods, (double)cluster->pods.count),
-                                             pace_part_of(use->gpu_hours, c->total.gpu_hours)});
-    }
+    for (int kind = 0; kind < PACE_REQUESTS; kind++)
+        if (c->requests[kind].pods > 0)
+            pace_table_put(table, &(request_row){pace_request_names[kind], c->requests[kind]});
 }
 
 typedef struct {
@@ -80,50 +67,23 @@ static void put_lost(pace_node *root, const pace_cluster *cluster, const pace_ca
         for (int kind = PACE_REQUEST_PART; kind < PACE_REQUESTS && use->gpus > 0; kind++)
             if (c->requests[kind].pods > 0)
                 pace_table_put(table, &(lost_row){cluster->models.items[m], pace_request_names[kind], use->free,
-                                                  use->lost[kind], pace_part_of(use->lost[kind], use->free)});
+                                                  use->lost[kind], use->lost_shares[kind]});
     }
 }
-
-typedef struct {
-    pace_capacity_instant at;
-    double used_share, lost_share;
-} instant_row;
 
 PACE_TABLE(instants, "instants", "Over time", PACE_FOR_ALL, 0,
-           {"time_s", "At s", PACE_SHOW_REAL, PACE_OF(instant_row, at.time_s)},
-           {"used_gpus", "GPUs used", PACE_SHOW_REAL, PACE_OF(instant_row, at.used)},
-           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(instant_row, used_share)},
-           {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(instant_row, at.free)},
-           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(instant_row, lost_share)});
-
-static void put_instants(pace_node *root, const pace_capacity *c) {
-    pace_node *table = pace_open_table(root, &instants, 0);
-    for (size_t i = 0; i < c->instant_count; i++) {
-        const pace_capacity_instant *at = &c->instants[i];
-        pace_table_put(table, &(instant_row){*at, pace_part_of(at->used, c->gpus), pace_part_of(at->lost, at->free)});
-    }
-}
-
-typedef struct {
-    double asked_share, used_share, free, lost_share, lost_of_all_share;
-} filling_row;
+           {"time_s", "At s", PACE_SHOW_REAL, PACE_OF(pace_capacity_instant, time_s)},
+           {"used_gpus", "GPUs used", PACE_SHOW_REAL, PACE_OF(pace_capacity_instant, used)},
+           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(pace_capacity_instant, used_share)},
+           {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(pace_capacity_instant, free)},
+           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(pace_capacity_instant, lost_share)});
 
 PACE_TABLE(filling, "filling", "If all pods had arrived and none had left", PACE_FOR_ALL, 0,
-           {"asked_share", "Asked for", PACE_SHOW_SHARE, PACE_OF(filling_row, asked_share)},
-           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(filling_row, used_share)},
-           {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(filling_row, free)},
-           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_share)},
-           {"lost_of_all_share", "of all", PACE_SHOW_SHARE, PACE_OF(filling_row, lost_of_all_share)});
-
-static void put_filling(pace_node *root, const pace_capacity *c) {
-    pace_node *table = pace_open_table(root, &filling, 0);
-    for (size_t i = 0; i < c->filling_count; i++) {
-        const pace_capacity_filling *at = &c->filling[i];
-        pace_table_put(table,
-                       &(filling_row){pace_part_of(at->asked, c->gpus), pace_part_of(at->used, c->gpus), at->free,
-                                      pace_part_of(at->lost, at->free), pace_part_of(at->lost, c->gpus)});
-    }
-}
+           {"asked_share", "Asked for", PACE_SHOW_SHARE, PACE_OF(pace_capacity_filling, asked_share)},
+           {"used_share", "Used", PACE_SHOW_SHARE, PACE_OF(pace_capacity_filling, used_share)},
+           {"free_gpus", "Free", PACE_SHOW_REAL, PACE_OF(pace_capacity_filling, free)},
+           {"lost_share", "Lost of free", PACE_SHOW_SHARE, PACE_OF(pace_capacity_filling, lost_share)},
+           {"lost_of_all_share", "of all", PACE_SHOW_SHARE, PACE_OF(pace_capacity_filling, lost_of_all_share)});
 
 static void put_sentences(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     const pace_capacity_total *all = &c->total;
@@ -131,14 +91,12 @@ static void put_sentences(pace_node *root, const pace_cluster *cluster, const pa
     char span[32];
     pace_say_span(span, c->span_s);
     pace_node_sentence(root, true, "%.0f GPUs in %zu nodes: %.1f %% in use on average over %s, %.1f %% when busiest.",
-                       c->gpus, cluster->nodes.count, 100 * c->mean_used / c->gpus, span,
-                       100 * all->busiest_used / c->gpus);
+                       c->gpus, cluster->nodes.count, 100 * all->used_share, span, 100 * all->busiest_used_share);
     pace_node_sentence(root, false, "When busiest, %.0f GPUs are free; the average request cannot use %.0f %% of them.",
-                       all->free, 100 * pace_part_of(all->lost, all->free));
+                       all->free, 100 * all->lost_share);
     pace_node_sentence(root, false,
                        "Requests for a part of a GPU are %.0f %% of the pods and %.0f %% of the GPU-hours.",
-                       100 * pace_part_of((double)part->pods, (double)cluster->pods.count),
-                       100 * pace_part_of(part->gpu_hours, all->gpu_hours));
+                       100 * part->pods_share, 100 * part->gpu_hours_share);
     pace_node_sentence(root, false,
                        "%zu of %zu pods were never scheduled; the replay could not place %zu of the others.",
                        all->never_scheduled, cluster->pods.count, all->unplaced);
@@ -147,17 +105,16 @@ static void put_sentences(pace_node *root, const pace_cluster *cluster, const pa
         root, false,
         "If all pods had arrived and none had left, they would request %.0f %% of the GPUs and get %.0f %%; the "
         "average request could not use %.0f %% of the free GPUs.",
-        100 * pace_part_of(full->asked, c->gpus), 100 * pace_part_of(full->used, c->gpus),
-        100 * pace_part_of(full->lost, full->free));
+        100 * full->asked_share, 100 * full->used_share, 100 * full->lost_share);
     pace_node_int(root, "pods", (int64_t)cluster->pods.count);
     pace_node_int(root, "nodes", (int64_t)cluster->nodes.count);
     pace_node_real(root, "gpus", c->gpus);
     pace_node_real(root, "span_s", c->span_s);
-    pace_node_real(root, "used_share", c->mean_used / c->gpus);
+    pace_node_real(root, "used_share", all->used_share);
     pace_node_real(root, "busiest_time_s", c->busiest_s);
-    pace_node_real(root, "busiest_used_share", all->busiest_used / c->gpus);
+    pace_node_real(root, "busiest_used_share", all->busiest_used_share);
     pace_node_real(root, "busiest_free_gpus", all->free);
-    pace_node_real(root, "busiest_lost_share", pace_part_of(all->lost, all->free));
+    pace_node_real(root, "busiest_lost_share", all->lost_share);
     pace_node_int(root, "never_scheduled", (int64_t)all->never_scheduled);
     pace_node_int(root, "unplaced", (int64_t)all->unplaced);
 }
@@ -165,10 +122,10 @@ static void put_sentences(pace_node *root, const pace_cluster *cluster, const pa
 static void describe(pace_node *root, const pace_cluster *cluster, const pace_capacity *c) {
     put_sentences(root, cluster, c);
     put_models(root, cluster, c);
-    put_requests(root, cluster, c);
+    put_requests(root, c);
     put_lost(root, cluster, c);
-    put_filling(root, c);
-    put_instants(root, c);
+    pace_put_table(root, &filling, c->filling, c->filling_count, sizeof *c->filling);
+    pace_put_table(root, &instants, c->instants, c->instant_count, sizeof *c->instants);
     pace_node_note(
         root,
         "The trace records when pods ran, not where. The replay places them in scheduling order, each on the fitting "

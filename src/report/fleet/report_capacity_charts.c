@@ -1,5 +1,5 @@
 /* A cluster's GPUs drawn: used, free, and lost to requests, by model, by size of request, over time and as it fills. */
-#include "report/fleet/capacity_parts.h"
+#include "report/fleet/fleet_parts.h"
 
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ static void draw_models(pace_node *section, const pace_cluster *cluster, const p
         if (use->gpus == 0) continue;
         double gpus = (double)use->gpus;
         pace_chart_curve(chart, PACE_CURVE_LINE, "%.16s, %zu GPUs", cluster->models.items[m], use->gpus);
-        pace_chart_point(chart, 0, use->busiest_used / gpus);
+        pace_chart_point(chart, 0, use->busiest_used_share);
         pace_chart_point(chart, 1, (use->free - use->lost_on_average) / gpus);
         pace_chart_point(chart, 2, use->lost_on_average / gpus);
     }
@@ -24,8 +24,8 @@ static void draw_use(pace_node *section, const pace_cluster *cluster, const pace
         const pace_model_use *use = &c->models[m];
         if (!(use->gpu_hours > 0)) continue;
         pace_chart_curve(chart, PACE_CURVE_LINE, "%s", cluster->models.items[m]);
-        pace_chart_point(chart, 0, use->used_gpu_hours / use->gpu_hours);
-        pace_chart_point(chart, 1, 1 - use->used_gpu_hours / use->gpu_hours);
+        pace_chart_point(chart, 0, use->used_share);
+        pace_chart_point(chart, 1, 1 - use->used_share);
     }
 }
 
@@ -41,8 +41,8 @@ static void draw_requests(pace_node *section, const pace_cluster *cluster, const
             const pace_model_use *use = &c->models[m];
             if (!(use->free > 0)) continue;
             pace_chart_curve(chart, PACE_CURVE_LINE, "%s", cluster->models.items[m]);
-            pace_chart_point(chart, 0, 1 - use->lost[kind] / use->free);
-            pace_chart_point(chart, 1, use->lost[kind] / use->free);
+            pace_chart_point(chart, 0, 1 - use->lost_shares[kind]);
+            pace_chart_point(chart, 1, use->lost_shares[kind]);
         }
     }
 }
@@ -51,12 +51,11 @@ static void draw_time(pace_node *section, const pace_capacity *c) {
     pace_node *chart = pace_node_chart(section, "Over time", "days; share", 0);
     pace_chart_curve(chart, PACE_CURVE_LINE, "used, of all GPUs");
     for (size_t i = 0; i < c->instant_count; i++)
-        pace_chart_point(chart, (c->instants[i].time_s - c->instants[0].time_s) / 86400, c->instants[i].used / c->gpus);
+        pace_chart_point(chart, (c->instants[i].time_s - c->instants[0].time_s) / 86400, c->instants[i].used_share);
     pace_chart_curve(chart, PACE_CURVE_LINE, "lost to the average request, of free GPUs");
     for (size_t i = 0; i < c->instant_count; i++)
         if (c->instants[i].free > 0)
-            pace_chart_point(chart, (c->instants[i].time_s - c->instants[0].time_s) / 86400,
-                             c->instants[i].lost / c->instants[i].free);
+            pace_chart_point(chart, (c->instants[i].time_s - c->instants[0].time_s) / 86400, c->instants[i].lost_share);
 }
 
 static void draw_filling(pace_node *section, const pace_capacity *c) {
@@ -64,14 +63,13 @@ static void draw_filling(pace_node *section, const pace_capacity *c) {
         pace_node_chart(section, "If all pods had arrived and none had left", "GPUs asked for, of all; share", 0);
     pace_chart_curve(chart, PACE_CURVE_LINE, "used, of all GPUs");
     for (size_t i = 0; i < c->filling_count; i++)
-        pace_chart_point(chart, c->filling[i].asked / c->gpus, c->filling[i].used / c->gpus);
+        pace_chart_point(chart, c->filling[i].asked_share, c->filling[i].used_share);
     pace_chart_curve(chart, PACE_CURVE_LINE, "lost to the average request, of all GPUs");
     for (size_t i = 0; i < c->filling_count; i++)
-        pace_chart_point(chart, c->filling[i].asked / c->gpus, c->filling[i].lost / c->gpus);
+        pace_chart_point(chart, c->filling[i].asked_share, c->filling[i].lost_of_all_share);
     pace_chart_curve(chart, PACE_CURVE_LINE, "lost, of free GPUs");
     for (size_t i = 0; i < c->filling_count; i++)
-        if (c->filling[i].free > 0)
-            pace_chart_point(chart, c->filling[i].asked / c->gpus, c->filling[i].lost / c->filling[i].free);
+        if (c->filling[i].free > 0) pace_chart_point(chart, c->filling[i].asked_share, c->filling[i].lost_share);
 }
 
 void pace_put_capacity_charts(pace_node *root, const pace_cluster *cluster, const pace_capacity *capacity) {

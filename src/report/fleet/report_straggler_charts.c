@@ -1,6 +1,6 @@
 /* Workers that hold up a job, drawn: their times over the run, and what more of them would cost. */
 #include "base/print.h"
-#include "report/fleet/straggler_parts.h"
+#include "report/fleet/fleet_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The report of `paceline fleet --iterations`: workers that hold up a job, and what growing would cost. */
-#include "report/fleet/straggler_parts.h"
+#include "report/fleet/fleet_parts.h"
 #include "base/rank_test.h"
 #include "report/engines.h"
 #include "report/table.h"
@@ -39,35 +39,32 @@ static void put_groups_sentence(pace_node *root, const pace_straggler_job *j) {
         "would take %.4g instead of %.4g %s (%.1f %% less).",
         j->name, slowest->count, j->groups.count, names, slowest->count == 1 ? "takes" : "take", slowest->pace,
         j->groups.groups.items[0].count, last > 1 ? ", and others are between" : "", step, j->found.step, j->rows.unit,
-        100 * pace_straggler_group_loss(j));
+        100 * j->groups.groups.items[1].saved_share);
 }
 
 /* Of equal workers one is last most often, too: it is named where it is so by more than chance. */
 static void put_steady_sentence(pace_node *root, const pace_straggler_job *j) {
     const pace_steady_delay *s = &j->steady;
-    double total = pace_straggler_time(j);
     char worst[160] = "";
     if (!s->by_chance) {
         pace_node_sentence(
             root, false,
             "%s: worker %s usually takes %.2f times as long as the median worker; being last outside its slow spells cost "
             "%.1f %% of the job's time.",
-            j->name, pace_straggler_name(j, s->worker), j->found.workers[s->worker].usual, 100 * s->lost / total);
+            j->name, pace_straggler_name(j, s->worker), j->found.workers[s->worker].usual, 100 * s->lost_share);
         return;
     }
-    if (s->worst_lost > s->all_lost / 2)
-        pace_snprintf(worst, sizeof worst, ", %.1f %% of it in iteration %g alone (worker %.40s)",
-                      100 * s->worst_lost / s->all_lost, j->rows.labels.items[s->iteration],
-                      pace_straggler_name(j, s->worst_worker));
+    if (s->worst_share > 0.5)
+        pace_snprintf(worst, sizeof worst, ", %.1f %% of it in iteration %g alone (worker %.40s)", 100 * s->worst_share,
+                      j->rows.labels.items[s->iteration], pace_straggler_name(j, s->worst_worker));
     pace_node_sentence(
         root, false,
         "%s: outside slow spells the last worker is another one from iteration to iteration, as by chance; that cost "
         "%.1f %% of the job's time%s.",
-        j->name, 100 * s->all_lost / total, worst);
+        j->name, 100 * s->all_lost_share, worst);
 }
 
 static void put_sentences(pace_node *root, const pace_straggler_job *j) {
-    double total = pace_straggler_time(j);
     bool grouped = j->groups.groups.count > 1;
     if (grouped) put_groups_sentence(root, j);
     if (j->found.spells.count > 0) {
@@ -78,7 +75,7 @@ static void put_sentences(pace_node *root, const pace_straggler_job *j) {
             "usual time, %.1f times at worst, which cost %.1f %% of the job's time.",
             j->name, pace_straggler_name(j, s->worker), j->rows.labels.items[s->first], j->rows.labels.items[s->last],
             j->rows.labels.count, 100.0 * (double)s->first / (double)j->rows.labels.count, s->slowdown, s->worst,
-            100 * s->lost / total);
+            100 * s->lost_share);
     } else {
         pace_node_sentence(root, !grouped, "%s: no worker was slower than usual for longer than chance explains.",
                            j->name);
@@ -111,7 +108,7 @@ static void put_groups(pace_node *table, const pace_straggler_job *j) {
         char names[400];
         name_group(names, sizeof names, j, g);
         pace_table_put(table, &(group_row){j->name, names, j->rows.unit, g, group->count, group->pace, group->step,
-                                           1 - group->step / j->found.step});
+                                           group->saved_share});
     }
 }
 
@@ -155,13 +152,13 @@ static void put_workers(pace_node *table, const pace_straggler_job *j) {
         const pace_worker_pace *one = &j->found.workers[w];
         pace_table_put(table, &(worker_row){j->name, pace_straggler_name(j, w), j->rows.unit, one->iterations,
                                             pace_slow_group_of(&j->groups, w), one->mean, pace_straggler_pace(j, w),
-                                            one->lost / pace_straggler_time(j)});
+                                            one->lost_share});
     }
 }
 
 typedef struct {
     const char *job, *worker;
-    double first_iteration, last_iteration, begins_at_share, lost_share;
+    double first_iteration, last_iteration;
     pace_slow_spell spell;
 } spell_row;
 
@@ -170,17 +167,16 @@ PACE_TABLE(spells, "spells", "Slow spells of workers", PACE_FOR_ALL, 32,
            {"worker", "Worker", PACE_SHOW_TEXT, PACE_OF(spell_row, worker)},
            {"first_iteration", "From", PACE_SHOW_REAL, PACE_OF(spell_row, first_iteration)},
            {"last_iteration", "To", PACE_SHOW_REAL, PACE_OF(spell_row, last_iteration)},
-           {"begins_at_share", "Begins at", PACE_SHOW_SHARE, PACE_OF(spell_row, begins_at_share)},
+           {"begins_at_share", "Begins at", PACE_SHOW_SHARE, PACE_OF(spell_row, spell.begins_share)},
            {"slowdown", "Times slower", PACE_SHOW_REAL, PACE_OF(spell_row, spell.slowdown)},
            {"worst_slowdown", "At worst", PACE_SHOW_REAL, PACE_OF(spell_row, spell.worst)},
-           {"lost_share", "Delayed the job", PACE_SHOW_SHARE, PACE_OF(spell_row, lost_share)});
+           {"lost_share", "Delayed the job", PACE_SHOW_SHARE, PACE_OF(spell_row, spell.lost_share)});
 
 static void put_spells(pace_node *table, const pace_straggler_job *j) {
     const double *labels = j->rows.labels.items;
     PACE_ITEMS (const pace_slow_spell, s, &j->found.spells) {
-        pace_table_put(table, &(spell_row){j->name, pace_straggler_name(j, s->worker), labels[s->first],
-                                           labels[s->last], (double)s->first / (double)j->rows.labels.count,
-                                           s->lost / pace_straggler_time(j), *s});
+        pace_table_put(table,
+                       &(spell_row){j->name, pace_straggler_name(j, s->worker), labels[s->first], labels[s->last], *s});
     }
 }
 

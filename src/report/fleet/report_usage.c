@@ -2,7 +2,7 @@
 #include "report/engines.h"
 #include "base/numbers.h"
 #include "report/table.h"
-#include "report/fleet/usage_parts.h"
+#include "report/fleet/fleet_parts.h"
 
 /* A cost that is known of some GPU-hours at least. */
 static double cost_of(double cost, double priced_hours) { return priced_hours > 0 ? cost : NAN; }

@@ -1,6 +1,6 @@
 /* A cluster's GPU-hours drawn: what they were used for, by user, queue, type, state, GPU and size. */
 #include "report/show.h"
-#include "report/fleet/usage_parts.h"
+#include "report/fleet/fleet_parts.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* What in records of a cluster contradicts itself, or may be in another unit than it was taken for. */
-#include "report/fleet/usage_parts.h"
+#include "report/fleet/fleet_parts.h"
 #include "report/show.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* What an operator reads first: how much was held, how much could be judged, what was idle, who waits, what to do. */
 #include "report/show.h"
-#include "report/fleet/usage_parts.h"
+#include "report/fleet/fleet_parts.h"
 
 #include <math.h>
 

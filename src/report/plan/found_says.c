@@ -1,4 +1,4 @@
-#include "report/plan/found_says.h"
+#include "report/predict/predict_parts.h"
 #include "base/print.h"
 #include "model/recorded.h"
 #include "report/show.h"

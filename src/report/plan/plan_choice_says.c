@@ -1,4 +1,4 @@
-#include "report/plan/plan_choice_says.h"
+#include "report/plan/plan_parts.h"
 
 #include "base/print.h"
 

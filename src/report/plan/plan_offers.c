@@ -1,7 +1,6 @@
-#include "report/plan/plan_offers.h"
+#include "report/plan/plan_parts.h"
 
 #include "base/print.h"
-#include "report/plan/plan_choice_says.h"
 #include "report/show.h"
 
 #include <math.h>

@@ -1,11 +1,8 @@
-#include "report/plan/plan_says.h"
+#include "report/plan/plan_parts.h"
 #include "ask/plan/plan_words.h"
 #include "ask/predict/setting_effects.h"
 #include "base/print.h"
-#include "report/plan/found_says.h"
-#include "report/plan/plan_offers.h"
-#include "report/predict/model_note.h"
-#include "report/predict/step_takes.h"
+#include "report/predict/predict_parts.h"
 #include "report/show.h"
 
 #include <math.h>

@@ -1,11 +1,10 @@
 /* The report of `paceline plan`: the fastest configurations, what each loses, and what cannot be. */
 #include "base/print.h"
 #include "base/order.h"
-#include "report/predict/machine_note.h"
+#include "report/predict/predict_parts.h"
 #include "report/engines.h"
-#include "report/plan/plan_says.h"
+#include "report/plan/plan_parts.h"
 #include "report/show.h"
-#include "report/predict/stage_lanes.h"
 #include "report/table.h"
 
 #include <math.h>

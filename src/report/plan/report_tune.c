@@ -3,11 +3,10 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "report/engines.h"
-#include "report/predict/machine_note.h"
-#include "report/predict/report_assumptions.h"
+#include "report/predict/predict_parts.h"
 #include "report/show.h"
 #include "report/table.h"
-#include "report/plan/tune_file.h"
+#include "report/plan/plan_parts.h"
 
 typedef struct {
     const char *collective, *algorithm, *protocol, *choice, *against_algorithm, *against_protocol;
@@ -202,7 +201,7 @@ static pace_status build(pace_report *report, void *context) {
     if (b->options->fit_path) pace_report_add_input(report, b->options->fit_path, 0);
     pace_node_text(root, "machine", t->machine.name);
     pace_node_text(root, "library", t->library ? t->library : "measured");
-    pace_node_text(root, "dialect", b->options->dialect ? b->options->dialect : "nccl");
+    pace_node_text(root, "dialect", t->dialect->name);
     lead(root, t);
     put_tables(root, t);
     PACE_TRY(pace_put_assumptions(root, b->options->context->catalog, &t->used,
@@ -221,21 +220,14 @@ static pace_status build(pace_report *report, void *context) {
 
 /* --- the file ----------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    pace_tuned tuned;
-    char dialect[16];
-} tune_file;
-
 static pace_status write_file(void *context, pace_sink *sink) {
-    const tune_file *file = context;
-    pace_tune_file_write(sink, &file->tuned, file->dialect);
+    pace_tune_file_write(sink, context);
     return PACE_OK;
 }
 
-static void free_file(void *context) {
-    tune_file *file = context;
-    pace_tuned_free(&file->tuned);
-    pace_free(file);
+static void free_tuned(void *context) {
+    pace_tuned_free(context);
+    pace_free(context);
 }
 
 static pace_status tune_table(pace_report **out, const pace_tune_options *options) {
@@ -250,19 +242,18 @@ static pace_status tune_table(pace_report **out, const pace_tune_options *option
 
 pace_status pace_tune(pace_report **out, const pace_tune_options *options) {
     if (options->table) return tune_table(out, options);
-    tune_file *file = pace_alloc(1, sizeof *file);
+    pace_tuned *tuned = pace_alloc(1, sizeof *tuned);
     pace_report *report = NULL;
-    if (!file) return PACE_E_MEMORY;
-    building b = {options, &file->tuned};
-    pace_status status = pace_tune_ask(&file->tuned, options);
+    if (!tuned) return PACE_E_MEMORY;
+    building b = {options, tuned};
+    pace_status status = pace_tune_ask(tuned, options);
     if (status == PACE_OK)
         status = pace_report_build(&report, "tune", "Choices for a communication library", build, &b);
     if (status != PACE_OK) {
-        free_file(file);
+        free_tuned(tuned);
         return status;
     }
-    pace_snprintf(file->dialect, sizeof file->dialect, "%s", options->dialect ? options->dialect : "nccl");
-    pace_report_set_stream(report, write_file, file, free_file);
+    pace_report_set_stream(report, write_file, tuned, free_tuned);
     *out = report;
     return PACE_OK;
 }

@@ -1,4 +1,4 @@
-#include "report/predict/exchange_charts.h"
+#include "report/predict/predict_parts.h"
 #include "base/print.h"
 #include "report/show.h"
 

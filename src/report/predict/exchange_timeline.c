@@ -1,4 +1,4 @@
-#include "report/predict/exchange_timeline.h"
+#include "report/predict/predict_parts.h"
 #include "base/order.h"
 #include "report/timeline.h"
 

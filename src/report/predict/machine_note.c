@@ -1,4 +1,4 @@
-#include "report/predict/machine_note.h"
+#include "report/predict/predict_parts.h"
 #include "base/text.h"
 
 #include <string.h>

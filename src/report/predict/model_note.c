@@ -1,4 +1,4 @@
-#include "report/predict/model_note.h"
+#include "report/predict/predict_parts.h"
 #include "report/show.h"
 
 /* Layers of attention, and those of them whose tokens see the last ones alone, or those of their part. */

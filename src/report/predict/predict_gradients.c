@@ -1,18 +1,12 @@
 #include "report/predict/predict_parts.h"
 
-#include "report/analyze/analyze_parts.h"
+#include "forecast/exchange_delay.h"
 #include "report/show.h"
 #include "base/print.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Adds the wait for the slowest rank, which synchronous ranks spend where they exchange. */
-void pace_predicted_matrix(pace_matrix *out, const pace_forecast_result *result) {
-    *out = pace_mean_step_of(pace_analysis_slowest(&result->analysis), result->first_step).matrix;
-    out->cell_ns[PACE_STAGE_BACKWARD][PACE_IDLE_RANK] += pace_ns(result->exchange.skew_s);
-}
 
 static void put_object(pace_node *root, const pace_scenario *scenario, const pace_forecast_exchange *exchange) {
     pace_node *node = pace_node_object(root, "exchange", NULL, PACE_FOR_JSON);
@@ -33,22 +27,10 @@ static void put_object(pace_node *root, const pace_scenario *scenario, const pac
     pace_node_text(node, "bottleneck", exchange->bottleneck);
 }
 
-/* Kinds of groups that do not exchange gradients, or parameters, of replicas alone. */
-static bool beside_gradients(int group) {
-    return group == PACE_GROUP_TENSOR || group == PACE_GROUP_CONTEXT || group == PACE_GROUP_EXPERT ||
-           group == PACE_GROUP_PIPELINE;
-}
-
-static bool exchanges_more(const pace_forecast_exchange *exchange) {
-    double beside_s = 0;
-    for (int g = 0; g < PACE_GROUPS; g++) beside_s += beside_gradients(g) ? exchange->exposed_by_s[g] : 0;
-    return beside_s > 0.01 * exchange->exposed_s;
-}
-
 /* " (tp 1.4 s, pp 101 ms)", of what is at least a hundredth. */
 static const char *by_groups(const pace_forecast_exchange *exchange, char *text, size_t size) {
     text[0] = '\0';
-    for (int g = PACE_GROUP_UNKNOWN + 1; g < PACE_GROUPS && exchanges_more(exchange); g++) {
+    for (int g = PACE_GROUP_UNKNOWN + 1; g < PACE_GROUPS && pace_exposes_more(exchange); g++) {
         double own_s = exchange->exposed_by_s[g];
         if (own_s < 0.01 * exchange->exposed_s) continue;
         pace_append(text, size, "%s%s %s", *text ? ", " : " (", pace_group_names[g], pace_show_ns(pace_ns(own_s)).text);
@@ -76,7 +58,7 @@ void pace_put_gradients(pace_report *report, const pace_scenario *scenario, cons
                        "%" PRId64
                        " ranks exchange gradients by %s%s %s of communication is exposed%s%s. Waiting for the "
                        "slowest rank (step times vary by %.3g %%) adds %s%s.",
-                       exchange->ranks, scenario->approach.name, exchanges_more(exchange) ? "; in all," : ":",
+                       exchange->ranks, scenario->approach.name, pace_exposes_more(exchange) ? "; in all," : ":",
                        pace_show_ns(pace_ns(exchange->exposed_s)).text, by_groups(exchange, groups, sizeof groups),
                        limit_of(exchange, limit, sizeof limit), 100 * exchange->jitter,
                        pace_show_ns(pace_ns(exchange->skew_s)).text,

@@ -1,8 +1,7 @@
 /* The report of `paceline predict --kind exchange --approach A,B`: one exchange by each approach, against size. */
 #include "ask/predict/approach_exchange.h"
 #include "report/engines.h"
-#include "report/predict/machine_note.h"
-#include "report/predict/report_assumptions.h"
+#include "report/predict/predict_parts.h"
 #include "report/show.h"
 #include "report/table.h"
 

@@ -1,4 +1,4 @@
-#include "report/predict/report_assumptions.h"
+#include "report/predict/predict_parts.h"
 #include "base/order.h"
 #include "report/table.h"
 #include "base/print.h"

@@ -1,10 +1,7 @@
 /* The report of `paceline predict --kind exchange`: time and bandwidth against size, in the form of nccl-tests. */
 #include "base/print.h"
 #include "report/engines.h"
-#include "report/predict/report_assumptions.h"
-#include "report/predict/exchange_charts.h"
-#include "report/predict/machine_note.h"
-#include "report/predict/size_reversals.h"
+#include "report/predict/predict_parts.h"
 #include "ask/predict/exchange_asked.h"
 #include "report/show.h"
 #include "report/table.h"

@@ -1,14 +1,10 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "base/print.h"
+#include "forecast/exchange_delay.h"
 #include "forecast/saving_bound.h"
 #include "report/engines.h"
-#include "report/predict/report_assumptions.h"
-#include "report/plan/found_says.h"
-#include "report/predict/machine_note.h"
-#include "report/analyze/analyze_parts.h"
 #include "report/predict/predict_parts.h"
-#include "report/predict/report_step.h"
-#include "report/predict/step_takes.h"
+#include "report/analyze/analyze_parts.h"
 #include "report/show.h"
 #include "report/table.h"
 #include "report/timeline.h"
@@ -38,8 +34,7 @@ PACE_TABLE(scenarios, "scenarios", "The step and each change", PACE_FOR_ALL, 0,
 
 static void put_scenario(pace_node *table, const pace_prediction *p, size_t number) {
     pace_estimate step_s = p->results[number].step_s;
-    pace_matrix m;
-    pace_predicted_matrix(&m, &p->results[number]);
+    pace_matrix m = pace_forecast_matrix(&p->results[number]);
     pace_table_put(table,
                    &(scenario_row){
                        .label = p->scenarios.items.items[number].label,
@@ -126,15 +121,9 @@ static pace_status note_steps(pace_node *root, const pace_prediction *p) {
     return PACE_OK;
 }
 
-/* What the replay of a recording is off by. */
-static double replay_error(const pace_prediction *p) {
-    double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9;
-    return measured_s > 0 ? p->results[0].step_s.median / measured_s - 1 : NAN;
-}
-
 static void put_measured(pace_node *root, const pace_prediction *p) {
     double measured_s = pace_forecast_measured_ns(&p->inputs.forecast) / 1e9, walked_s = p->results[0].step_s.median;
-    double error = replay_error(p);
+    double error = p->replay_error;
     if (p->first_uses > 0)
         pace_node_sentence(
             root, true,
@@ -214,11 +203,6 @@ static void put_places(pace_node *root, const pace_prediction *p) {
 /* Less than this share is no change to speak of: hundredths show it as 1.00. */
 #define LEAST_CHANGE 0.005
 
-/* Whether a change is smaller than what the replay misses of the recording. */
-static bool is_less_than_replay(const pace_prediction *p, double longer) {
-    return p->inputs.is_measured && p->first_uses == 0 && fabs(log(longer)) < fabs(log1p(replay_error(p)));
-}
-
 /* Of steps with more or fewer samples, both: a step that takes longer may be the faster one for each. Of a step that
  * takes no time, nothing is defined. */
 static void say_speedup(char out[120], const pace_prediction *p) {
@@ -231,7 +215,7 @@ static void say_speedup(char out[120], const pace_prediction *p) {
     if (samples == 1 && same) pace_snprintf(out, 120, ", as long as without it");
     else if (samples == 1)
         pace_snprintf(out, 120, ": %.2f times as %s%s", longer > 1 ? longer : 1 / longer, longer > 1 ? "long" : "fast",
-                      is_less_than_replay(p, longer) ? ", which is less than the replay is off by" : "");
+                      pace_prediction_within_replay(p, longer) ? ", which is less than the replay is off by" : "");
     else
         pace_snprintf(out, 120, ": %s times as long for %s times as many samples, each %.2f times as fast",
                       pace_show_real(longer).text, pace_show_real(samples).text, samples / longer);
@@ -356,9 +340,9 @@ static void warn_of_host_costs(pace_report *report, const size_t count[PACE_HOST
 }
 
 /* Whose figures the host costs are. */
-static pace_status put_host_costs(pace_node *root, const pace_prediction *p) {
-    size_t count[PACE_HOST_LEVELS], sum = 0;
-    PACE_TRY(pace_forecast_host_levels(count, &p->inputs.forecast));
+static void put_host_costs(pace_node *root, const pace_prediction *p) {
+    const size_t *count = p->host_levels;
+    size_t sum = 0;
     bool measured =
         p->inputs.is_measured && !p->shared && !(pace_prediction_of_host(p) && p->inputs.forecast.offloaded.count);
     pace_node *node = pace_node_object(root, "host_costs", NULL, PACE_FOR_JSON);
@@ -375,7 +359,6 @@ static pace_status put_host_costs(pace_node *root, const pace_prediction *p) {
             "use a typical cost, %zu have none.",
             p->shared ? "shared" : "the catalogue's", sum, count[PACE_HOST_OWN], count[PACE_HOST_ALIKE],
             count[PACE_HOST_CLASS], count[PACE_HOST_TYPICAL], count[PACE_HOST_NOTHING]);
-    return PACE_OK;
 }
 
 /* The whole step, where its path is known, else what was walked of it. */
@@ -418,7 +401,6 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     pace_node *root = pace_report_root(report);
     pace_forecast_result *end = &p->results[p->result_count - 1];
     const pace_rank *slowest = pace_analysis_slowest(&end->analysis);
-    pace_matrix matrix;
     bool waits = p->evidence.lacks == PACE_EVIDENCE_UNEXPLAINED;
     if (*p->gap)
         pace_report_lead(report, waits ? PACE_WARN_WAITS_UNEXPLAINED : PACE_WARN_KERNELS_MISSING,
@@ -445,7 +427,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     const pace_graph *graph = &(forecast->offloaded.count ? forecast->offloaded : forecast->ranks).items[0].graph;
     pace_put_edits(report, graph, p->scenarios.items.items, p->results, p->result_count);
     put_ranks(root, p);
-    pace_predicted_matrix(&matrix, end);
+    const pace_matrix matrix = pace_forecast_matrix(end);
     pace_put_matrix(root, "matrix", "Where the time of the predicted step goes", PACE_FOR_ALL, &matrix);
     if (p->is_model && p->step.asked.config.pp > 1)
         pace_node_note(root, "The matrix is of the stage that waits least, rank %lld.", (long long)slowest->step.rank);
@@ -453,7 +435,7 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     put_families(root, end);
     put_unknown(root, p, end);
     PACE_TRY(pace_put_assumptions(root, options->context->catalog, &end->used, end->step_s));
-    PACE_TRY(put_host_costs(root, p));
+    put_host_costs(root, p);
     put_timeline(root, p);
     PACE_TRY(pace_put_path(root, &end->path, &end->analysis, slowest, false));
     return pace_report_status(report);

@@ -1,7 +1,7 @@
 /* The report of `paceline predict --simulate TRACE...`: execution traces of many ranks, replayed message by message. */
 #include "ask/predict/replay_asked.h"
 #include "report/engines.h"
-#include "report/predict/machine_note.h"
+#include "report/predict/predict_parts.h"
 #include "report/table.h"
 
 PACE_TABLE(workloads, "workloads", "Replayed on the machine's links", PACE_FOR_ALL, 0,

@@ -1,11 +1,9 @@
 /* The report of `paceline predict --kind exchange --simulate`: a collective simulated on a machine's links, beside its
  * closed form. */
 #include "base/print.h"
-#include "report/predict/machine_note.h"
+#include "report/predict/predict_parts.h"
 #include "report/engines.h"
 #include "ask/predict/simulation_asked.h"
-#include "report/predict/exchange_timeline.h"
-#include "report/predict/size_reversals.h"
 #include "report/show.h"
 #include "report/table.h"
 

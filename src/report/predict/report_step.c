@@ -1,67 +1,15 @@
 #include "base/order.h"
-#include "report/predict/machine_note.h"
-#include "report/predict/report_assumptions.h"
-#include "ask/predict/scenarios.h"
+#include "report/predict/predict_parts.h"
+#include "ask/predict/closed_step.h"
 #include "ask/predict/setting_effects.h"
 #include "ask/predict/step_memory.h"
-#include "report/predict/model_note.h"
-#include "report/predict/report_step.h"
-#include "report/predict/step_takes.h"
 #include "report/show.h"
 #include "report/table.h"
-#include "ask/step_rows/step_fit.h"
-#include "plan/step_picture.h"
 #include "report/analyze/analyze_parts.h"
-#include "report/predict/predict_parts.h"
-#include "report/predict/stage_lanes.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* --- asking ------------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    pace_step_asked *step;
-    const char *on;
-    pace_catalog *catalog;
-    const pace_predict_fits *fits;
-    pace_step_answer answer;
-    pace_analysis *picture;    /* of the schedule; NULL = none can be drawn */
-    double stretch;            /* its times are so many times the closed form's */
-    pace_memory_series memory; /* what its stages hold */
-} asked;
-
-static pace_status check_options(const pace_predict_options *options, const asked *a) {
-    bool has_operators = pace_step_has_operators(&a->step->asked);
-    if (options->on.count != 1)
-        return pace_fail(PACE_E_USAGE,
-                         "a step of many ranks: expected one machine, " PACE_FIELD "on dgx-h100*4, found %zu",
-                         options->on.count);
-    bool at_odds;
-    if (pace_what_ifs_asked(&at_odds, options) || options->overheads.count || options->calibrate.count)
-        return pace_fail(PACE_E_USAGE,
-                         "this step is answered in closed form, since %s: expected " PACE_FIELD "on, " PACE_FIELD
-                         "set and " PACE_FIELD "fit%s",
-                         pace_step_why_closed(&a->step->asked),
-                         has_operators ? ", or what-ifs without host costs of files" : " alone");
-    return PACE_OK;
-}
-
-static pace_step_factors factors_of(const asked *a) {
-    return a->fits->step_path ? a->fits->step.factors : pace_step_factors_none();
-}
-
-static pace_status answer(asked *a, const pace_predict_options *options) {
-    const pace_step_case *one = &a->step->asked;
-    PACE_TRY(check_options(options, a));
-    PACE_TRY(pace_step_solve_settled(&a->step->settled, &a->step->pricer, one));
-    pace_step_factors factors = factors_of(a);
-    pace_step_answer_of(&a->answer, &a->step->settled, &factors, a->fits->step_path ? &a->fits->step : NULL, one);
-    return PACE_OK;
-}
-
-/* --- the report --------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
@@ -131,7 +79,7 @@ PACE_TABLE(help_table, "help", "What would help most", PACE_FOR_ALL, 0,
 PACE_ORDER(larger_first, saving, PACE_DOWN(saved))
 
 /* The step once more with each of its causes free: what of it that would save. */
-static void put_help(pace_node *root, const asked *a) {
+static void put_help(pace_node *root, const pace_closed_step *a) {
     static const char *const words[PACE_STEP_FACTORS] = {"matrix products",
                                                          "attention",
                                                          "other kernels",
@@ -142,11 +90,9 @@ static void put_help(pace_node *root, const asked *a) {
                                                          NULL,
                                                          "what every step has besides"};
     saving savings[PACE_STEP_FACTORS] = {0};
-    double saved[PACE_STEP_FACTORS];
     size_t count = 0;
-    pace_step_savings(saved, &a->step->settled.plan, factors_of(a));
     for (int i = 0; i < PACE_STEP_FACTORS; i++)
-        if (words[i]) savings[count++] = (saving){words[i], saved[i]};
+        if (words[i]) savings[count++] = (saving){words[i], a->savings[i]};
     qsort(savings, count, sizeof *savings, larger_first);
     pace_put_table(root, &help_table, savings, count, sizeof *savings);
 }
@@ -159,23 +105,22 @@ static const char *images_of(const pace_step_asked *step) {
 }
 
 /* What an answer rests on, said or not. */
-static void put_how(pace_node *root, const asked *a) {
-    const pace_config *config = &a->step->asked.config;
-    const char *images = images_of(a->step);
-    const char *framework = a->step->asked.framework->name;
-    const char *recompute = a->step->settled.recomputed ? "full (assumed: without it the step does not fit)"
-                                                        : pace_config_word(config, "recompute");
+static void put_how(pace_node *root, const pace_step_asked *step) {
+    const pace_config *config = &step->asked.config;
+    const char *images = images_of(step);
+    const char *framework = step->asked.framework->name;
+    const char *recompute = step->settled.recomputed ? "full (assumed: without it the step does not fit)"
+                                                     : pace_config_word(config, "recompute");
     const char *precision = pace_config_word(config, "precision");
     char execution[64];
     snprintf(execution, sizeof execution, "%s%s%s", pace_config_word(config, "execution"),
              config->graphs ? " with device graphs of " : "", config->graphs ? pace_config_word(config, "graphs") : "");
-    pace_put_model_note(root, &a->step->model, config);
-    double sequence = pace_model_sequence(&a->step->model, config), batches = pace_config_micro_batches(config);
+    pace_put_model_note(root, &step->model, config);
+    double sequence = pace_model_sequence(&step->model, config), batches = pace_config_micro_batches(config);
     char of[64] = "", more[64] = "";
     if (sequence > 0) snprintf(of, sizeof of, " of %.0f tokens", sequence);
     if (batches > 1)
-        snprintf(more, sizeof more, ", %.0f a step%s", batches,
-                 a->step->usual_rounds ? " (assumed: eight a stage)" : "");
+        snprintf(more, sizeof more, ", %.0f a step%s", batches, step->usual_rounds ? " (assumed: eight a stage)" : "");
     const char *offloaded = config->offload == PACE_OFFLOAD_OPTIMIZER     ? " offloaded to the host"
                             : config->offload == PACE_OFFLOAD_ACTIVATIONS ? ", activations offloaded to the host"
                                                                           : "";
@@ -215,7 +160,7 @@ static void put_tables(pace_node *root, const pace_step_asked *step) {
 }
 
 /* What a framework shares besides dp, tp, pp, which is not asked for by name. */
-static void put_sharing(pace_node *root, const asked *a) {
+static void put_sharing(pace_node *root, const pace_closed_step *a) {
     const pace_config *config = &a->step->asked.config;
     if (pace_framework_is_lowered(a->step->asked.framework)) return;
     pace_node_note(root, "ZeRO stage %g, sequence parallelism %s, attention %s.", config->zero_stage,
@@ -230,13 +175,7 @@ pace_status pace_put_fit(pace_report *report, pace_step_asked *step) {
     double times = room.has_bytes > 0 ? room.need_bytes / room.has_bytes : 0;
     pace_shown need = pace_show_bytes(room.need_bytes), has = pace_show_bytes(room.has_bytes);
     if (step->settled.fitting == PACE_FITS) return PACE_OK;
-    const pace_memory_asked memory = {.asked = &step->asked,
-                                      .pricer = &step->pricer,
-                                      .machine = step->machine.devices ? &step->machine : NULL,
-                                      .fills_machine = step->all_devices,
-                                      .zero_said = step->zero_said,
-                                      .spread_tables = step->asked.assumes_tables,
-                                      .option = "--set "};
+    const pace_memory_asked memory = pace_memory_asked_of(step);
     PACE_TRY(pace_step_advise(advice, sizeof advice, &memory, plan));
     if (step->settled.fitting == PACE_MAY_FIT) {
         pace_report_lead(report, PACE_WARN_MAY_NOT_FIT, "May not fit: each rank needs about %s, %s has %s. %s",
@@ -334,9 +273,8 @@ void pace_put_step_values(pace_report *report, pace_estimate step_s) {
 }
 
 /* What the timeline shows, and how long that takes. */
-static pace_status put_picture(pace_report *report, const asked *a) {
+static pace_status put_picture(pace_report *report, const pace_closed_step *a) {
     if (!a->picture) return PACE_OK;
-    double drawn_s = pace_analysis_step_ns(a->picture, PACE_DRAWN_STEPS - 1) / 1e9;
     double skew_s = a->step->settled.closed_skew_s;
     char with[96] = "";
     if (skew_s > 0)
@@ -344,7 +282,7 @@ static pace_status put_picture(pace_report *report, const asked *a) {
                       pace_show_ns(pace_ns(skew_s * a->stretch)).text);
     pace_node_note(pace_report_root(report),
                    "The timeline draws the closed form's schedule, turn by turn: there the step takes %s%s.",
-                   pace_show_ns(pace_ns(drawn_s)).text, with);
+                   pace_show_ns(pace_ns(a->drawn_s)).text, with);
     pace_note_stretch(pace_report_root(report), a->stretch);
     PACE_TRY(pace_put_stages(report, a->picture, a->step));
     pace_put_stage_memory(report, &a->memory, a->step->settled.plan.device_bytes);
@@ -360,20 +298,21 @@ static void warn_of_kernels(pace_report *report, const pace_step_slots *slots) {
             ceil(100 * slots->beyond_s / slots->kernels_s));
 }
 
-static void put_road(pace_node *root, const asked *a) {
+static void put_road(pace_node *root, const pace_closed_step *a) {
     const pace_step_case *one = &a->step->asked;
     pace_node_sentence(root, false, "Answered in closed form: %s%s.", pace_step_why_closed(one),
                        pace_step_has_operators(one) ? "; its what-ifs are walked" : "");
 }
 
-static void take_doubts(pace_doubts_used *out, const asked *a, double spread) {
-    *out = a->fits->step_path ? (pace_doubts_used){{0}, false} : a->step->settled.used;
-    if (a->fits->step_path) out->added[PACE_DOUBT_STEP_FIT] = spread;
-    else pace_doubts_used_rest(out, PACE_DOUBT_STEP_FORM, spread);
-}
+typedef struct {
+    const pace_closed_step *answer;
+    const char *on;
+    pace_catalog *catalog;
+} question;
 
 static pace_status build(pace_report *report, void *context) {
-    const asked *a = context;
+    const question *q = context;
+    const pace_closed_step *a = q->answer;
     pace_node *root = pace_report_root(report);
     pace_estimate s = a->answer.time_s;
     double ranks = pace_config_ranks(&a->step->asked.config);
@@ -382,14 +321,14 @@ static pace_status build(pace_report *report, void *context) {
     pace_put_unsaid(root, a->step);
     warn_of_kernels(report, a->step->settled.plan.slots);
     put_road(root, a);
-    put_how(root, a);
+    put_how(root, a->step);
     put_tables(root, a->step);
     put_adapters(root, a->step);
     put_sharing(root, a);
     pace_put_curves_note(root, a->fits);
     PACE_TRY(put_picture(report, a));
     pace_node_text(root, "model", pace_names_text(&a->step->model.names, a->step->model.name));
-    pace_node_text(root, "machine", a->on);
+    pace_node_text(root, "machine", q->on);
     pace_node_text(root, "device", a->step->asked.device->name);
     pace_node_text(root, "framework", a->step->asked.framework->name);
     pace_node_int(root, "ranks", (int64_t)ranks);
@@ -406,40 +345,22 @@ static pace_status build(pace_report *report, void *context) {
     put_parts(root, &a->answer.parts, a->step->settled.closed_skew_s);
     pace_put_step_memory(root, &a->step->settled.plan);
     put_help(root, a);
-    pace_doubts_used used;
-    take_doubts(&used, a, s.spread);
-    return pace_put_assumptions(root, a->catalog, &used, s);
-}
-
-/* A pipeline that no order takes has a figure, but no picture. */
-static pace_status draw(asked *a) {
-    const char *name = pace_names_text(&a->step->model.names, a->step->model.name);
-    if (!pace_step_is_drawn(&a->step->asked)) return PACE_OK;
-    if (!PACE_MAKE(a->picture, 1)) return PACE_E_MEMORY;
-    pace_status status = pace_step_draw(a->picture, &a->memory, &a->stretch, a->catalog, &a->step->settled,
-                                        &a->step->asked, name, a->answer.time_s.median);
-    if (status == PACE_OK) return PACE_OK;
-    pace_free(a->picture);
-    a->picture = NULL;
-    return status;
+    return pace_put_assumptions(root, q->catalog, &a->used, s);
 }
 
 pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pace_predict_fits *fits,
                               const pace_predict_options *options) {
-    asked a = {.step = step,
-               .fits = fits,
-               .on = options->on.count ? options->on.items[0] : step->asked.device->name,
-               .catalog = options->context->catalog};
+    pace_closed_step answer;
     pace_report *report = NULL;
-    PACE_TRY(answer(&a, options));
-    PACE_TRY(draw(&a));
-    pace_status status = pace_report_build(&report, "step", "A step of many ranks", build, &a);
-    pace_memory_series_free(&a.memory);
+    PACE_TRY(pace_closed_step_ask(&answer, step, fits, options));
+    question q = {&answer, options->on.items[0], options->context->catalog};
+    pace_status status = pace_report_build(&report, "step", "A step of many ranks", build, &q);
+    pace_memory_series_free(&answer.memory);
     if (status != PACE_OK) {
-        if (a.picture) pace_free_analysis(a.picture);
+        if (answer.picture) pace_free_analysis(answer.picture);
         return status;
     }
-    if (a.picture) pace_report_set_trace(report, pace_write_analysis_trace, a.picture, pace_free_analysis);
+    if (answer.picture) pace_report_set_trace(report, pace_write_analysis_trace, answer.picture, pace_free_analysis);
     *out = report;
     return PACE_OK;
 }
@@ -450,7 +371,6 @@ pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pa
 static const double LARGE_PARAMETERS = 1e9;
 
 void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char *on, double walked_s) {
-    asked a = {.step = step, .on = on};
     pace_node *root = pace_report_root(report), *node = pace_node_object(root, "closed_form", NULL, PACE_FOR_JSON);
     pace_estimate s = step->settled.closed_s;
     double low_s = pace_estimate_low(s), high_s = pace_estimate_high(s);
@@ -465,7 +385,7 @@ void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char
     pace_node_real(node, "device_memory_bytes", plan->device_bytes > 0 ? plan->device_bytes : NAN);
     pace_node_real(node, "host_bytes", plan->host_bytes);
     pace_node_real(node, "host_memory_bytes", step->asked.host_bytes > 0 ? step->asked.host_bytes : NAN);
-    put_how(root, &a);
+    put_how(root, step);
     put_tables(root, step);
     put_adapters(root, step);
     if (pace_config_ranks(&step->asked.config) < 2 && !large) return;

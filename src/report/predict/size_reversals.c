@@ -1,4 +1,4 @@
-#include "report/predict/size_reversals.h"
+#include "report/predict/predict_parts.h"
 
 #include "base/print.h"
 #include "report/show.h"

@@ -1,4 +1,4 @@
-#include "report/predict/stage_lanes.h"
+#include "report/predict/predict_parts.h"
 #include "base/print.h"
 #include "report/timeline.h"
 

@@ -206,4 +206,19 @@ TEST(test_lasting_noise) {
     assert_true(share_told_apart(30, 0) > 0.02 && share_told_apart(30, 0) < 0.055);
 }
 
+/* The least p that the test itself gives: at the fewest values it tells a difference, with one less it cannot. */
+TEST(test_enough_before) {
+    int64_t values[64];
+    pace_rank_test enough, fewer;
+    (void)state;
+    for (int i = 0; i < 64; i++) values[i] = i + 1;
+    for (size_t last = 1; last <= 12; last++) {
+        size_t before = pace_rank_test_enough(last);
+        assert_int_equal(pace_rank_test_of(&enough, values, before, values + before, last, 0), PACE_OK);
+        assert_int_equal(pace_rank_test_of(&fewer, values, before - 1, values + before - 1, last, 0), PACE_OK);
+        assert_true(enough.least_p <= PACE_CHANGE_LEVEL && fewer.least_p > PACE_CHANGE_LEVEL);
+    }
+    assert_int_equal(pace_rank_test_enough(1), 39);
+}
+
 int main(void) { return run_tests_of_file(NULL, NULL); }

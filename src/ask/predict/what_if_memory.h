@@ -1,4 +1,5 @@
-/* Whether a recorded step fits into a device's memory under a what-if: with another batch, or elsewhere. */
+/* Which what-ifs do not fit into their device's memory: of a model's step by its closed form, of a recorded one by its
+ * memory events. */
 #pragma once
 
 #include "ask/predict/prediction.h"
@@ -16,8 +17,18 @@ typedef struct {
     double fitting_samples;        /* the largest power of two that fits; 0 = none */
     char remedy[PACE_REMEDY_TEXT]; /* of a model: what makes it fit, as pace_step_remedy(); empty = not known */
     const char *device;            /* its name; NULL = unknown */
-} pace_trace_memory;
+} pace_scenario_memory;
 
-/** Of the scenario's step; nothing is asked of one that is not measured. */
-pace_status pace_trace_memory_find(pace_trace_memory *out, const pace_prediction *prediction, size_t scenario,
+/* What-ifs of one outcome. */
+typedef struct {
+    size_t count, first;         /* first: the number of its scenario */
+    pace_scenario_memory memory; /* of the first */
+} pace_what_if_outcome;
+
+typedef struct {
+    pace_what_if_outcome too_large, unsure, unknown;
+} pace_what_if_memory;
+
+/** Of all what-ifs whose step holds something else than the one that is asked about. */
+pace_status pace_what_if_memory_of(pace_what_if_memory *out, pace_prediction *prediction,
                                    const pace_doubts *doubts) PACE_MUST_CHECK;
