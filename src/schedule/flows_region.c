@@ -102,10 +102,11 @@ static pace_status left(pace_flow_region *r, uint32_t lane) {
 }
 
 static pace_status end_of_station(pace_flow_region *r) {
-    uint32_t number = r->ends.heap[0].station, lane;
+    uint32_t number = r->ends.heap[0].station;
     pace_station *s = &r->stations[number];
     pace_station_serve(s, r->now_ns);
-    while (pace_station_take(&lane, s, r->until_ns)) PACE_TRY(left(r, lane));
+    do PACE_TRY(left(r, pace_station_take(s)));
+    while (pace_station_ends_until(s, r->until_ns));
     if (s->count) pace_station_leaves(&r->ends, r->stations, number, pace_station_next(s));
     else pace_station_is_empty(&r->ends, r->stations, number);
     return PACE_OK;

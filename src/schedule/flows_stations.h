@@ -54,17 +54,12 @@ static inline void pace_station_serve(pace_station *s, double now_ns) {
     s->then_ns = now_ns;
 }
 
-/* When one of its flows ends, as many as they are now. */
-static inline double pace_station_ends_ns(const pace_station *s, const pace_station_flow *flow) {
-    double left = flow->ends - s->served;
-    return s->then_ns + (left > 0 ? left / s->each_bytes_per_s : 0);
-}
-
 /** When the next of its flows ends, as many as they are now; there is one. */
 static inline double pace_station_next(pace_station *s) {
     double share = s->bytes_per_s / s->count;
     s->each_bytes_per_s = share < s->limit_bytes_per_s ? share : s->limit_bytes_per_s;
-    return pace_station_ends_ns(s, s->flows);
+    double left = s->flows->ends - s->served;
+    return s->then_ns + (left > 0 ? left / s->each_bytes_per_s : 0);
 }
 
 /** A lane's message of so many bytes begins; the lane has none under way. `bytes_per_s` is that of its way, `limit` the
@@ -82,18 +77,15 @@ static inline void pace_station_begin(pace_station *s, uint32_t lane, double byt
     heap[i] = (pace_station_flow){ends, lane};
 }
 
-/* Sooner said than when it ends. */
-static inline bool pace_station_ends_long_after(const pace_station *s, const pace_station_flow *flow, double until_ns) {
-    return flow->ends - s->served > 2 * s->each_bytes_per_s * (until_ns - s->then_ns);
+/** Whether the next of its flows, if there is one, ends until then. */
+static inline bool pace_station_ends_until(const pace_station *s, double until_ns) {
+    return s->count && s->flows->ends - s->served <= s->each_bytes_per_s * (until_ns - s->then_ns);
 }
 
-/** Takes out a flow that ends until then; false where none does. Served until now. The others go on as fast as
- * before. */
-static inline bool pace_station_take(uint32_t *lane, pace_station *s, double until_ns) {
+/** Takes out the lane whose flow ends next; there is one. The others go on as fast as before. */
+static inline uint32_t pace_station_take(pace_station *s) {
     pace_station_flow *heap = s->flows;
-    if (!s->count || pace_station_ends_long_after(s, heap, until_ns) || pace_station_ends_ns(s, heap) > until_ns)
-        return false;
-    *lane = heap[0].lane;
+    uint32_t lane = heap[0].lane;
     const pace_station_flow last = heap[--s->count];
     uint32_t i = 0;
     for (uint32_t child; (child = 2 * i + 1) < s->count; i = child) {
@@ -102,7 +94,7 @@ static inline bool pace_station_take(uint32_t *lane, pace_station *s, double unt
         heap[i] = heap[child];
     }
     heap[i] = last;
-    return true;
+    return lane;
 }
 
 /* --- which of several comes next ---------------------------------------------------------------------------------- */

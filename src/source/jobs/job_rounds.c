@@ -119,33 +119,31 @@ static pace_status list_rejects(pace_job_rounds *rounds, pace_job_block *block, 
 }
 
 /* Looks for a block's ids in one part of those seen before. */
-static pace_status find_repeats(pace_job_rounds *rounds, size_t number, size_t part) {
-    pace_job_repeats *repeats = &rounds->repeats[number];
-    const pace_job_block *block = &rounds->blocks[number];
+static pace_status find_repeats(pace_job_repeats *repeats, pace_job_rounds *rounds, const pace_job_block *block,
+                                size_t part) {
     repeats->count[part] = 0;
     return pace_job_ids_add_part(repeats->seen.items, &repeats->count[part], &rounds->ids, part, block->id_keys.items,
                                  block->jobs.count);
 }
 
 /* Nobody else looks at a part before the first block has passed it. */
-static pace_status expect_ids(pace_job_rounds *rounds) {
-    double count = (double)rounds->blocks[0].jobs.count * rounds->expected_blocks;
+static pace_status expect_ids(pace_job_rounds *rounds, const pace_job_block *first) {
+    double count = (double)first->jobs.count * rounds->expected_blocks;
     rounds->expected_blocks = 0;
     return count > 0 ? pace_job_ids_expect(&rounds->ids, (size_t)count) : PACE_OK;
 }
 
 /* One thread is in each part. */
-static pace_status find_all_repeats(pace_job_rounds *rounds, size_t number, pace_status filled) {
-    pace_job_repeats *repeats = &rounds->repeats[number];
+static pace_status find_all_repeats(pace_job_repeats *repeats, pace_job_rounds *rounds, const pace_job_block *block,
+                                    size_t number, pace_status filled) {
     pace_status status = filled;
     if (rounds->options->repeats) return status;
     if (status == PACE_OK)
-        status =
-            pace_grow(&repeats->seen.items, &repeats->seen.capacity, rounds->blocks[number].jobs.count, sizeof(bool));
-    if (status == PACE_OK && number == 0 && rounds->expected_blocks > 0) status = expect_ids(rounds);
+        status = pace_grow(&repeats->seen.items, &repeats->seen.capacity, block->jobs.count, sizeof(bool));
+    if (status == PACE_OK && number == 0 && rounds->expected_blocks > 0) status = expect_ids(rounds, block);
     for (size_t part = 0; part < PACE_JOB_ID_PARTS; part++) {
         pace_turns_wait(&rounds->id_turns[part], number);
-        if (status == PACE_OK) status = find_repeats(rounds, number, part);
+        if (status == PACE_OK) status = find_repeats(repeats, rounds, block, part);
         pace_turns_pass(&rounds->id_turns[part]);
     }
     return status;
@@ -175,15 +173,17 @@ typedef struct {
     void *context;
 } running;
 
-/* Behind one that fails no block is settled or given. */
+/* A thread fills the same block again and again, which stays in its caches. Behind one that fails no block is settled
+ * or given. */
 static pace_status run_block(const running *run, size_t worker, size_t number) {
     pace_job_rounds *rounds = run->rounds;
-    const pace_jobs *jobs = &rounds->blocks[number].jobs;
-    pace_status status = run->fill ? run->fill(run->context, number) : PACE_OK;
-    status = find_all_repeats(rounds, number, status);
+    pace_job_block *block = &rounds->blocks[run->fill ? worker : number];
+    pace_job_repeats *repeats = &rounds->repeats[worker];
+    const pace_jobs *jobs = &block->jobs;
+    pace_status status = run->fill ? run->fill(run->context, block, number) : PACE_OK;
+    status = find_all_repeats(repeats, rounds, block, number, status);
     pace_turns_wait(&rounds->turns, number);
-    if (status == PACE_OK && !rounds->broken)
-        status = settle(rounds, &rounds->blocks[number], &rounds->repeats[number]);
+    if (status == PACE_OK && !rounds->broken) status = settle(rounds, block, repeats);
     bool broken = rounds->broken = rounds->broken || status != PACE_OK;
     pace_turns_pass(&rounds->turns);
     return !broken && jobs->count > 0 ? rounds->take(rounds->context, worker, rounds->file, jobs) : status;

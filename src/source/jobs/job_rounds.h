@@ -28,9 +28,9 @@ typedef struct {
     pace_sink rejects;
     pace_beside rejects_beside;
     bool lists_rejects;
-    pace_job_block *blocks;
+    pace_job_block *blocks;    /* of a round; where threads fill them, of each thread the one that it fills */
     size_t block_count, used;  /* used: in this round */
-    pace_job_repeats *repeats; /* of each block */
+    pace_job_repeats *repeats; /* of each thread */
     double expected_blocks;    /* before the first round: as many like its first seem to come; 0 = not known */
     pace_turns id_turns[PACE_JOB_ID_PARTS], turns; /* of blocks: to look for ids in a part; to be settled */
     bool broken;                                   /* no block is settled any more */
@@ -45,8 +45,8 @@ pace_status pace_job_rounds_open(pace_job_rounds *rounds) PACE_MUST_CHECK;
  * be written, and then the old one stays. */
 pace_status pace_job_rounds_close(pace_job_rounds *rounds, bool failed) PACE_MUST_CHECK;
 
-/* Fills block number i; by any thread. */
-typedef pace_status (*pace_job_fill_fn)(void *context, size_t i);
+/* Fills a block with what is number i of the round; by any thread. */
+typedef pace_status (*pace_job_fill_fn)(void *context, pace_job_block *block, size_t i);
 
 /* Done by one thread while the others fill blocks and give them away. */
 typedef pace_status (*pace_job_meanwhile_fn)(void *context);

@@ -118,10 +118,9 @@ static pace_status cut(reader *r) {
     return PACE_OK;
 }
 
-static pace_status parse_block(void *context, size_t i) {
-    reader *r = context;
-    return pace_job_block_parse(&r->rounds->blocks[i], &r->rounds->layout, &r->rounds->limits, r->from[i],
-                                r->from[i + 1]);
+static pace_status parse_block(void *context, pace_job_block *block, size_t i) {
+    const reader *r = context;
+    return pace_job_block_parse(block, &r->rounds->layout, &r->rounds->limits, r->from[i], r->from[i + 1]);
 }
 
 /* What is to be said of a file's columns is said by whoever reads its first row. */
