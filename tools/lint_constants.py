@@ -20,7 +20,7 @@ DEFINITIONS = {
     "kernel_rows.c": {"shortest_s": "limit of a check", "longest_s": "limit of a check"},
     "shape_text.c": {"largest_dimension": "limit of a check"},
     "size_cell.c": {"largest_size": "limit of a check"},
-    "base_time.c": {"low": "bounds of a search", "high": "bounds of a search"},
+    "base_time.c": {"shortest_s": "bounds of a search", "longest_s": "bounds of a search", "step": "step of a search"},
     "formula.c": {"pace_usual_compute": "what the shares of costs.yaml are relative to",
                   "pace_usual_memory": "what the shares of costs.yaml are relative to"},
     "formula_embedding.c": {"offset_bytes": "definition: sectors of an offset",

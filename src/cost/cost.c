@@ -39,7 +39,13 @@ void pace_cost_free(pace_cost *cost) {
 
 const pace_doubts *pace_cost_doubts(const pace_cost *cost) { return &cost->doubts; }
 
+uint64_t pace_cost_mark(const pace_cost *cost) { return pace_cost_figures_mark(&cost->figures); }
+
 pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) {
+    if (fit->figures != pace_cost_mark(cost)) {
+        pace_fit_free(fit);
+        return pace_fail(PACE_E_INPUT, "a fit made with other figures of formulas: fit again");
+    }
     pace_status status = PACE_KEEP(&cost->fits, *fit, pace_fit_free(fit));
     *fit = (pace_fit_model){0};
     return status;
@@ -236,6 +242,18 @@ static pace_op asked_of(bool *apart, const pace_fit_model *fit, const pace_devic
     return asked;
 }
 
+/* The catalogue's figures do not say what products take in a precision that the device has no rate for. */
+static bool by_figures(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    if (pace_op_is_matrix(op->family) && !(pace_device_rate(device, op->precision) > 0)) return false;
+    return by_formula(out, cost, device, op) || by_roofline(out, cost, device, op);
+}
+
+/* What a fit carries on: what the ladder says without it; NAN = nothing. */
+static double figures_s(const pace_cost *cost, const pace_device *device, const pace_op *op) {
+    pace_estimate known;
+    return by_figures(&known, cost, device, op) ? fmax(known.median, pace_cost_least_s(cost, device, op)) : NAN;
+}
+
 static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op,
                    const char *source) {
     const pace_cost *by = fitted(cost);
@@ -243,7 +261,8 @@ static bool by_fit(pace_estimate *out, const pace_cost *cost, const pace_device 
         bool apart;
         const pace_fit_model *fit = &by->fits.items[i];
         pace_op asked = asked_of(&apart, fit, device, op);
-        if (!pace_fit_time(out, fit, &asked, device, source, &cost->doubts)) continue;
+        double formula_s = figures_s(cost, device, &asked);
+        if (!pace_fit_time(out, fit, &asked, device, source, formula_s, &cost->doubts)) continue;
         if (apart) out->median += pace_quantise_s(op, &cost->figures.quantise, device);
         atomic_store_explicit(by->told, true, memory_order_relaxed);
         return true;
@@ -260,12 +279,6 @@ const char *pace_cost_beyond(const pace_cost *cost, const pace_device *device, c
         if (pace_fit_beyond(&beyond, &by->fits.items[i], &asked, device, source)) return beyond;
     }
     return NULL;
-}
-
-/* The catalogue's figures do not say what products take in a precision that the device has no rate for. */
-static bool by_figures(pace_estimate *out, const pace_cost *cost, const pace_device *device, const pace_op *op) {
-    if (pace_op_is_matrix(op->family) && !(pace_device_rate(device, op->precision) > 0)) return false;
-    return by_formula(out, cost, device, op) || by_roofline(out, cost, device, op);
 }
 
 double pace_cost_part_spread(const pace_cost *cost, const pace_device *device, pace_rung rung) {

@@ -23,7 +23,11 @@ void pace_cost_free(pace_cost *cost);
 /** What its answers take for granted; the ladder's. */
 const pace_doubts *pace_cost_doubts(const pace_cost *cost);
 
-/** Puts a fit on top of the ladder; it is the ladder's from then on, whatever the status. */
+/** pace_cost_figures_mark() of its figures. */
+uint64_t pace_cost_mark(const pace_cost *cost);
+
+/** Puts a fit on top of the ladder; it is the ladder's from then on, whatever the status. PACE_E_INPUT for one that was
+ * learned on top of other figures. */
 pace_status pace_cost_add_fit(pace_cost *cost, pace_fit_model *fit) PACE_MUST_CHECK;
 
 /** Lets the fits of another ladder answer in place of its own; `lender` lives as long, and gets no more meanwhile. */

@@ -1,5 +1,6 @@
 #include "cost/figures.h"
 
+#include "base/intern.h"
 #include "base/yaml_member.h"
 
 #include <string.h>
@@ -187,6 +188,17 @@ pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog
 
 void pace_cost_figures_free(pace_cost_figures *figures) {
     PACE_VEC_FREE(&figures->rows, &figures->loads, &figures->emulated);
+}
+
+uint64_t pace_cost_figures_mark(const pace_cost_figures *figures) {
+    uint64_t mark = 0;
+    PACE_ITEMS (const pace_cost_figure, row, &figures->rows) {
+        const double numbers[] = {row->family,          row->pass,    row->precision,  row->below_generation,
+                                  row->from_generation, row->compute, row->strided,    row->pixel,
+                                  row->memory,          row->scores,  row->clock_flop, row->fixed_s};
+        mark = UINT64_C(0x9e3779b97f4a7c15) * mark + pace_hash(numbers, sizeof numbers);
+    }
+    return mark;
 }
 
 const pace_cost_emulated *pace_cost_emulated_of(const pace_cost_figures *figures, const pace_op *op,

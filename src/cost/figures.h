@@ -75,6 +75,9 @@ typedef struct {
 pace_status pace_cost_figures_load(pace_cost_figures *out, pace_catalog *catalog) PACE_MUST_CHECK;
 void pace_cost_figures_free(pace_cost_figures *figures);
 
+/** Tells figures apart: what is learned on top of formulas holds for the figures that it was learned with. */
+uint64_t pace_cost_figures_mark(const pace_cost_figures *figures);
+
 /** The last row that applies to the operation on a device, NULL when none does. */
 const pace_cost_figure *pace_cost_figures_of(const pace_cost_figures *figures, const pace_op *op,
                                              const pace_device *device);

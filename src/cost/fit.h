@@ -9,12 +9,13 @@
 
 #include "cost/learn.h"
 
-enum { PACE_FIT_VERSION = 3 };
+enum { PACE_FIT_VERSION = 4 }; /* raised where the formulas of a fit change, too */
 
 typedef struct {
-    char unit[8];    /* of the measured column: "us" */
-    double unit_s;   /* in seconds */
-    char device[48]; /* the one device of the rows, "" when there were several */
+    char unit[8];     /* of the measured column: "us" */
+    double unit_s;    /* in seconds */
+    char device[48];  /* the one device of the rows, "" when there were several */
+    uint64_t figures; /* of the formulas it is learned on top of: pace_cost_figures_mark() */
     PACE_VEC(pace_learned) families;
 } pace_fit_model;
 
@@ -35,6 +36,6 @@ bool pace_fit_knows_kind(const pace_fit_model *fit, const pace_op *op);
 bool pace_fit_beyond(const char **out, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
                      const char *source);
 
-/** The time of an operation, false when no family knows it. */
+/** The time of an operation, false when no family knows it: pace_learned_time(). */
 bool pace_fit_time(pace_estimate *out_s, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
-                   const char *source, const pace_doubts *doubts);
+                   const char *source, double formula_s, const pace_doubts *doubts);

@@ -122,6 +122,7 @@ static void head(stream *s, pace_fit_model *fit, uint32_t *families) {
     text(s, fit->unit, sizeof fit->unit);
     field(s, &fit->unit_s, sizeof fit->unit_s);
     text(s, fit->device, sizeof fit->device);
+    field(s, &fit->figures, sizeof fit->figures);
     field(s, families, sizeof *families);
 }
 
@@ -204,7 +205,7 @@ bool pace_fit_beyond(const char **out, const pace_fit_model *fit, const pace_op 
 }
 
 bool pace_fit_time(pace_estimate *out_s, const pace_fit_model *fit, const pace_op *op, const pace_device *device,
-                   const char *source, const pace_doubts *doubts) {
+                   const char *source, double formula_s, const pace_doubts *doubts) {
     const pace_learned *learned = family_of(fit, op->family);
-    return learned && pace_learned_time(out_s, learned, op, device, source, doubts);
+    return learned && pace_learned_time(out_s, learned, op, device, source, formula_s, doubts);
 }

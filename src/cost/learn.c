@@ -44,7 +44,7 @@ bool pace_learned_beyond(const char **out, const pace_learned *learned, const pa
                          const char *source) {
     pace_sample sample;
     unsigned least;
-    if (op->family != learned->family || !pace_sample_of(&sample, op, device)) return false;
+    if (op->family != learned->family || !pace_sample_of(&sample, op, device, NAN)) return false;
     uint32_t like = series_like(&least, learned, op, device, source);
     if (least == UINT32_MAX || !may_answer(learned, &learned->series.items[like], &sample, least)) return false;
     float inside[PACE_NEAREST_AXES];
@@ -86,10 +86,10 @@ static pace_estimate fastest_near(const pace_learned *learned, unsigned least, c
 }
 
 bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const pace_op *op, const pace_device *device,
-                       const char *source, const pace_doubts *doubts) {
+                       const char *source, double formula_s, const pace_doubts *doubts) {
     pace_sample sample;
     unsigned least;
-    if (op->family != learned->family || !pace_sample_of(&sample, op, device)) return false;
+    if (op->family != learned->family || !pace_sample_of(&sample, op, device, formula_s)) return false;
     series_like(&least, learned, op, device, source);
     if (least >= PACE_LEARN_NEAR && is_narrow(learned)) return false;
     if (least < PACE_LEARN_NEAR) {
@@ -125,7 +125,8 @@ static pace_status in_order(const pace_learned *learned) {
     for (size_t i = 0; good && i < count; i++) good = fabsf(learned->values.items[i]) < 1e3f;
     for (size_t i = 0; good && i < PACE_NEAREST_AXES; i++) good = learned->scale[i] >= 0 && learned->scale[i] < 1e3f;
     for (size_t i = 0; good && i < learned->bases.count; i++)
-        for (int k = 0; good && k < PACE_BASE_CONSTANTS; k++) good = fabs(learned->bases.items[i].constant[k]) < 100;
+        good = learned->bases.items[i].fixed_s >= 0 && learned->bases.items[i].fixed_s < 1 &&
+               fabs(learned->bases.items[i].off) < 100;
     for (size_t i = 0; good && i < learned->series.count; i++) {
         const pace_series *series = &learned->series.items[i];
         good = series->class_index < learned->bases.count && series->first <= count &&

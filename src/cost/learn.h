@@ -1,7 +1,7 @@
 /*
  * Times of one family of operations, learned from measurements.
  *
- *   ln time = ln base(sizes, device)              base_time.h: fitted constants, trends over sizes and devices
+ *   ln time = ln base(sizes, device)              base_time.h: the formula and a fixed time
  *           + what the nearest measurements say   krige.h: from the same series (device, kind, pass, precision, source)
  *           + what boosted trees say              trees.h: of tiles, waves, alignment, and how the neighbours disagree
  *
@@ -22,7 +22,7 @@ typedef struct {
     const pace_device *device;
     char source[32]; /* the tool or library it was measured with; "" = not said */
     double time_s;
-    double formula_s; /* what a fit must be better than; NAN = no formula tells it */
+    double formula_s; /* what a fit starts from and must be better than; NAN = no formula tells it */
     uint32_t group;   /* rows that are held out together */
 } pace_measurement;
 
@@ -55,6 +55,6 @@ pace_status pace_learned_ready(pace_learned *learned) PACE_MUST_CHECK;
 bool pace_learned_beyond(const char **out, const pace_learned *learned, const pace_op *op, const pace_device *device,
                          const char *source);
 
-/** False when the family has no series like it. `source` may be "". */
+/** False when the family has no series like it. `source` may be ""; `formula_s` as of a measurement. */
 bool pace_learned_time(pace_estimate *out_s, const pace_learned *learned, const pace_op *op, const pace_device *device,
-                       const char *source, const pace_doubts *doubts);
+                       const char *source, double formula_s, const pace_doubts *doubts);

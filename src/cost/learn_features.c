@@ -129,14 +129,14 @@ unsigned pace_learn_far(pace_learn_view *views, const pace_learned *learned, con
         } else count++;
         views[at].apart = apart;
         pace_learn_inside(inside, series, sample, pace_sample_axes(learned->family));
-        views[at].local = whole_view(&variance, learned, series, inside, but);
-        views[at].base = log(pace_base_time_s(&learned->bases.items[series->class_index], sample));
+        const pace_base_time *base = &learned->bases.items[series->class_index];
+        views[at].local = whole_view(&variance, learned, series, inside, but) + base->off;
+        views[at].base = log(pace_base_time_s(base, sample)) - base->off;
     }
     return count;
 }
 
 double pace_learn_blend(double *doubt, const pace_learn_view *views, unsigned count, const pace_learn_rule *rule) {
-    static const double least_doubt = 0.05;
     double nearest = INFINITY, all = 0, sum = 0, full = 0, squares = 0;
     for (unsigned i = 0; i < count; i++)
         if (views[i].apart < nearest) nearest = views[i].apart;
@@ -147,6 +147,6 @@ double pace_learn_blend(double *doubt, const pace_learn_view *views, unsigned co
         full += weight * all_of_it, squares += weight * all_of_it * all_of_it;
     }
     double variance = squares / all - full / all * (full / all);
-    *doubt = least_doubt + sqrt(variance > 0 ? variance : 0);
+    *doubt = PACE_LEARN_LEAST_DOUBT + sqrt(variance > 0 ? variance : 0);
     return sum / all;
 }

@@ -43,8 +43,8 @@ unsigned pace_learn_unlike(const pace_series *series, const pace_op *op, const c
 
 /* What one series says of an operation that has no series of its own. */
 typedef struct {
-    double base;  /* ln of its base's time on the device that is asked for */
-    double local; /* its neighbours' value */
+    double base;  /* ln of formula and fixed time on the device that is asked for */
+    double local; /* ln of what its neighbours take over theirs */
     double apart; /* of the devices, in doublings of their figures */
 } pace_learn_view;
 
@@ -55,6 +55,7 @@ typedef struct {
 } pace_learn_rule;
 
 enum { PACE_LEARN_FAR_VIEWS = 12 };
+#define PACE_LEARN_LEAST_DOUBT 0.05 /* of views that agree */
 
 /** What the series most like the operation say; the devices nearest by their figures where there are too many. Series
  * on device `but_device` (NULL = none) are left out, and rows of group `but`. Returns how many: 0 when none has this

@@ -51,7 +51,7 @@ static pace_status add_series(uint32_t *out, pace_learned *learned, const pace_m
                          .element_bytes = row->op.element_bytes,
                          .spread = 0.3f};
     pace_sample sample;
-    if (pace_sample_of(&sample, &row->op, row->device)) memcpy(fresh.place, sample.place, sizeof fresh.place);
+    if (pace_sample_of(&sample, &row->op, row->device, NAN)) memcpy(fresh.place, sample.place, sizeof fresh.place);
     memcpy(fresh.device, row->device->name, sizeof fresh.device);
     memcpy(fresh.kind, row->op.kind, sizeof fresh.kind);
     memcpy(fresh.source, row->source, sizeof fresh.source);
@@ -304,14 +304,25 @@ static float far_spread(learner *l, const pace_learned *learned, const far_row *
     return (float)sqrt(squares / devices);
 }
 
-/* Each row as if its device had none. With one device there is nothing to leave out; the constants are then what the
- * A100's and H100's rows give. */
+/* One device does not say what of its rows' value is its own: half. Another is taken to be as far off the formula as
+ * this one is. */
+static void far_of_one(learner *l, pace_learned *learned) {
+    size_t count = 0;
+    PACE_ITEMS (const pace_series, series, &learned->series) {
+        double off = learned->bases.items[series->class_index].off;
+        for (uint32_t i = 0; i < series->count; i++)
+            l->targets[count++] = (float)fabs((double)learned->values.items[series->first + i] + off);
+    }
+    learned->far_share = 0.5f;
+    learned->far_spread = fminf(spread_of(l->targets, count) / (float)PACE_LEARN_LEAST_DOUBT, 99);
+}
+
+/* Each row as if its device had none. */
 static pace_status fit_far(learner *l, pace_learned *learned) {
     enum { ENOUGH = 8000 };
     size_t count = 0, step = l->count / ENOUGH + 1;
-    learned->far_share = 0.75f;
-    learned->far_spread = 4;
     learned->far_reach = 1;
+    far_of_one(l, learned);
     if (devices_of(learned) < 2) return PACE_OK;
     far_row *rows = pace_alloc(l->count / step + 1, sizeof *rows);
     if (!rows) return PACE_E_MEMORY;
@@ -363,7 +374,7 @@ static void release(learner *l) {
 static pace_status prepare(learner *l) {
     for (size_t i = 0; i < l->count; i++) {
         const pace_measurement *row = &l->rows[i];
-        if (!pace_sample_of(&l->samples[i], &row->op, row->device) || !(row->time_s > 0))
+        if (!pace_sample_of(&l->samples[i], &row->op, row->device, row->formula_s) || !(row->time_s > 0))
             return pace_fail(PACE_E_INTERNAL, "row %zu cannot be learned from", i);
         l->times[i] = row->time_s;
         l->tenth[i] = (uint8_t)(mix(row->group + l->seed * UINT64_C(0x9e3779b97f4a7c15)) % TENTHS);

@@ -79,7 +79,7 @@ static double rate_of(const pace_op *op, const pace_device *device) {
     return vector ? pace_device_sustained_flop_per_s(device, op->precision) : pace_device_rate(device, op->precision);
 }
 
-bool pace_sample_of(pace_sample *out, const pace_op *op, const pace_device *device) {
+bool pace_sample_of(pace_sample *out, const pace_op *op, const pace_device *device, double formula_s) {
     pace_sample s = {0};
     double bytes = op->read_bytes + op->write_bytes, rate = rate_of(op, device);
     bool link = op->family == PACE_OP_TRANSFER;
@@ -90,17 +90,14 @@ bool pace_sample_of(pace_sample *out, const pace_op *op, const pace_device *devi
     pace_tiling tiling = {1, 1, 0, 1};
     bool has_product = p.m >= 1 && p.n >= 1 && p.k >= 1 && p.b >= 1;
     if (has_product) tiling = pace_tiling_best(p.b, p.m, p.n, p.k, sm_count);
-    s.compute_s = op->flop / rate;
-    s.memory_s = bytes / bandwidth;
-    s.waste = tiling.cost;
-    if (op->family == PACE_OP_CONVOLUTION) s.waste *= pace_convolution_filled(op, device);
-    s.steps = has_product ? p.k / tiling.split : 0;
-    s.clock = (device->boost_hz > 0 ? device->boost_hz : 1.4e9) / 1.4e9;
+    double compute_s = op->flop / rate, memory_s = bytes / bandwidth, waste = tiling.cost;
+    if (op->family == PACE_OP_CONVOLUTION) waste *= pace_convolution_filled(op, device);
+    s.formula_s = formula_s > 0 ? formula_s : fmax(compute_s, memory_s);
     s.place[0] = log2_of(rate), s.place[1] = log2_of(bandwidth), s.place[2] = log2_of(sm_count);
     place(&s, op, &p);
     float *t = s.trait;
-    t[0] = log2_of(s.compute_s), t[1] = log2_of(s.memory_s), t[2] = t[0] - t[1];
-    t[3] = log2_of(s.waste), t[4] = log2_of(tiling.waves), t[5] = (float)tiling.tile, t[6] = log2_of(tiling.split);
+    t[0] = log2_of(compute_s), t[1] = log2_of(memory_s), t[2] = t[0] - t[1];
+    t[3] = log2_of(waste), t[4] = log2_of(tiling.waves), t[5] = (float)tiling.tile, t[6] = log2_of(tiling.split);
     t[7] = device->l2_bytes > 0 ? log2_of(bytes / device->l2_bytes) : 0;
     t[8] = log2_of(bytes / (op->element_bytes > 0 ? op->element_bytes : 4) / sm_count);
     if (has_product) {

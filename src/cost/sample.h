@@ -13,15 +13,12 @@ enum { PACE_SAMPLE_TRAITS = 26, PACE_SAMPLE_PLACE = 3 };
 typedef struct {
     float at[PACE_NEAREST_AXES];     /* log2 of the principal sizes */
     float trait[PACE_SAMPLE_TRAITS]; /* log2 and fractions, all finite */
-    double compute_s, memory_s;      /* at the device's rates, measured ones where known */
-    double waste; /* of whole tiles and waves (tiles.h), and of whole vectors of channels: at least 1 */
-    double steps; /* of the longest chain within a tile: k of a product */
-    double clock; /* over 1.4 GHz */
-    float place[PACE_SAMPLE_PLACE]; /* of the device: log2 of rate, bandwidth, multiprocessors */
+    double formula_s;                /* what the ladder says without measurements, else the roofline */
+    float place[PACE_SAMPLE_PLACE];  /* of the device: log2 of rate, bandwidth, multiprocessors */
 } pace_sample;
 
-/** False when the operation has no amounts or the device no rates. */
-bool pace_sample_of(pace_sample *out, const pace_op *op, const pace_device *device);
+/** False when the operation has no amounts or the device no rates. `formula_s`: NAN = no formula tells it. */
+bool pace_sample_of(pace_sample *out, const pace_op *op, const pace_device *device, double formula_s);
 
 /** How many axes of `at` a family uses. */
 unsigned pace_sample_axes(pace_op_family family);

@@ -19,7 +19,7 @@ static void ask(const pace_fit_model *fit) {
         pace_op op = {.family = (pace_op_family)family, .precision = PACE_FP32, .element_bytes = 4};
         for (int i = 0; i < PACE_OP_SIZES; i++) op.size[i] = i < 9 ? 8 : 1;
         pace_estimate time;
-        if (pace_op_complete(&op) && pace_fit_time(&time, fit, &op, &device, "", &doubts) && !(time.median > 0))
+        if (pace_op_complete(&op) && pace_fit_time(&time, fit, &op, &device, "", NAN, &doubts) && !(time.median > 0))
             abort();
     }
 }

@@ -109,10 +109,13 @@ def test_never_worse():
     odd = [f"V100-SXM2-16GB,fp32,{','.join(key)},{formula[key] * (0.2 if i % 8 == 7 else 2):.4f}" for i, key in enumerate(keys)]
     code, _, err = run("fit", put("odd.csv", "\n".join(["device,dtype,m,n,k,latency_us"] + odd) + "\n"))  # a few that nothing tells
     expect(code in (0, 3) and "nothing is learned" not in err, "rows far off count for a factor of 2", code, err)
-    answers = rows_of(run("predict", "--rows", measured("slower_too.csv", 2, 0.02, keys[12:]), "--fit", fit)[1])
+    answers = []
+    for _ in range(5):  # the noise of a dozen rows sets an interval: one draw says little of what it holds
+        json_of("fit", measured("slower.csv", 2, 0.02, keys[:12]), "-o", fit)
+        answers += rows_of(run("predict", "--rows", measured("slower_too.csv", 2, 0.02, keys[12:]), "--fit", fit)[1])
     errors = sorted(abs(float(a["predicted"]) / float(a["latency_us"]) - 1) for a in answers)
     inside = sum(float(a["low"]) <= float(a["latency_us"]) <= float(a["high"]) for a in answers) / len(answers)
-    expect(errors[len(errors) // 2] < 0.25 and inside > 0.8, "others of the same", errors[len(errors) // 2], inside)
+    expect(errors[len(errors) // 2] < 0.05 and inside > 0.8, "others of the same", errors[len(errors) // 2], inside)
 
 
 def test_one_shape():
@@ -212,11 +215,11 @@ def test_bad_input():
         (("predict", "--rows", put("x.csv", good), "--fit", put("no.fit", "hello")), 3, "expected a fit"),
     ]
     whole = open(fit, "rb").read()
-    expect(whole[:8] == b"PACEFIT\x03", "another version is written", whole[:8])
+    expect(whole[:8] == b"PACEFIT\x04", "another version is written", whole[:8])
     cases.append((("predict", "--rows", put("z.csv", good), "--fit", put("cut.fit", whole[:-5])), 3, "damaged"))
-    for version in (1, 2, 4):  # of the same bytes: what an older program wrote is not guessed at
+    for version in (1, 2, 3):  # of the same bytes: what an older program wrote is not guessed at
         other = put(f"v{version}.fit", whole[:7] + bytes([version]) + whole[8:])
-        cases.append((("predict", "--rows", put("w.csv", good), "--fit", other), 3, f"a fit of version {version}; this program reads version 3: fit again"))
+        cases.append((("predict", "--rows", put("w.csv", good), "--fit", other), 3, f"a fit of version {version}; this program reads version 4: fit again"))
     for words, expected, text in cases:
         code, out, err = run(*words)
         expect(code == expected, "exit status", words, code, err)

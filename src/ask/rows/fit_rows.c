@@ -60,7 +60,7 @@ static void count_unusable(pace_fit_outcome *outcome, const pace_kernel_rows *ta
 static pace_status gather_row(gatherer *g, pace_fit_outcome *outcome, const pace_kernel_rows *table,
                               const pace_kernel_row *row) {
     pace_sample sample;
-    if (*row->status || row->part_count > 0 || row->called || !pace_sample_of(&sample, &row->op, row->device)) {
+    if (*row->status || row->part_count > 0 || row->called || !pace_sample_of(&sample, &row->op, row->device, NAN)) {
         count_unusable(outcome, table, row,
                        *row->status          ? row->status
                        : row->part_count > 0 ? "several operations timed as one"
@@ -156,6 +156,7 @@ pace_status pace_fit_rows(pace_fit_model *out, pace_fit_outcome *outcome, const 
         pace_fit_outcome_free(&found);
         return status;
     }
+    g.fit.figures = pace_cost_mark(options->formula);
     if (g.device && !g.several) memcpy(g.fit.device, g.device->name, sizeof g.fit.device);
     *out = g.fit;
     *outcome = found;

@@ -207,8 +207,8 @@ TEST(test_fit_round_trip) {
     assert_int_equal(pace_fit_parse(&back, "memory", bytes, length), PACE_OK);
     for (size_t i = 0; i < ROWS; i++) {
         pace_estimate a, b;
-        assert_true(pace_fit_time(&a, &fit, &rows[i].op, &device, "", &doubts));
-        assert_true(pace_fit_time(&b, &back, &rows[i].op, &device, "", &doubts));
+        assert_true(pace_fit_time(&a, &fit, &rows[i].op, &device, "", NAN, &doubts));
+        assert_true(pace_fit_time(&b, &back, &rows[i].op, &device, "", NAN, &doubts));
         assert_true(a.median == b.median && a.spread == b.spread && a.rung == PACE_RUNG_LEARNED);
     }
     pace_fit_free(&back);
@@ -243,8 +243,8 @@ TEST(test_sizes_beyond_the_rows) {
     beyond.size[0] *= 32;
     assert_true(pace_op_complete(&beyond));
     pace_estimate at, further;
-    assert_true(pace_learned_time(&at, &learned, &largest, &device, "", &doubts));
-    assert_true(pace_learned_time(&further, &learned, &beyond, &device, "", &doubts));
+    assert_true(pace_learned_time(&at, &learned, &largest, &device, "", NAN, &doubts));
+    assert_true(pace_learned_time(&further, &learned, &beyond, &device, "", NAN, &doubts));
     assert_true(fabs(further.median * rate / (beyond.read_bytes + beyond.write_bytes) - 1) < 0.1);
     assert_true(further.spread > at.spread);
     pace_learned_free(&learned);
@@ -266,12 +266,12 @@ TEST(test_few_rows_tell_their_own_sizes) {
         pace_op larger = rows[i].op;
         larger.size[0] = 3 * larger.size[0] + 1;
         assert_true(pace_op_complete(&larger));
-        assert_true(pace_learned_time(&told, &learned, &rows[i].op, &device, "", &doubts));
+        assert_true(pace_learned_time(&told, &learned, &rows[i].op, &device, "", NAN, &doubts));
         assert_true(fabs(told.median / rows[i].time_s - 1) < 0.02);
         assert_true(pace_learned_beyond(&beyond, &learned, &rows[i].op, &device, "") && !beyond);
-        assert_false(pace_learned_time(&told, &learned, &larger, &device, "", &doubts));
+        assert_false(pace_learned_time(&told, &learned, &larger, &device, "", NAN, &doubts));
         assert_false(pace_learned_beyond(&beyond, &learned, &larger, &device, ""));
-        assert_false(pace_learned_time(&told, &learned, &rows[i].op, &other, "", &doubts));
+        assert_false(pace_learned_time(&told, &learned, &rows[i].op, &other, "", NAN, &doubts));
     }
     pace_learned_free(&learned);
     free(rows);
@@ -311,13 +311,63 @@ TEST(test_far_follows_what_is_like_it) {
         pace_op half = rows[i].op, single = rows[i].op;
         pace_estimate bf16, fp16, fp32, elsewhere;
         half.precision = PACE_FP16, single.precision = PACE_FP32;
-        assert_true(pace_learned_time(&bf16, &learned, &rows[i].op, &devices[0], "", &doubts));
-        assert_true(pace_learned_time(&fp16, &learned, &half, &devices[0], "", &doubts));
-        assert_true(pace_learned_time(&fp32, &learned, &single, &devices[0], "", &doubts));
-        assert_true(pace_learned_time(&elsewhere, &learned, &rows[i].op, &devices[3], "", &doubts));
+        assert_true(pace_learned_time(&bf16, &learned, &rows[i].op, &devices[0], "", NAN, &doubts));
+        assert_true(pace_learned_time(&fp16, &learned, &half, &devices[0], "", NAN, &doubts));
+        assert_true(pace_learned_time(&fp32, &learned, &single, &devices[0], "", NAN, &doubts));
+        assert_true(pace_learned_time(&elsewhere, &learned, &rows[i].op, &devices[3], "", NAN, &doubts));
         assert_true(bf16.median == fp16.median && bf16.spread == fp16.spread);
         assert_true(fp32.spread * PACE_NORMAL_90 >= log(1.99));
         assert_true(elsewhere.median < sqrt(slower[2]) * rows[i].time_s);
+    }
+    pace_learned_free(&learned);
+    free(rows);
+    test_catalog_close();
+    assert_int_equal(pace_memory_live(), 0);
+}
+
+/* Calls take 20 us of the host and 1.3 times what the formula says: that is 1.3 times the formula and 20 / 1.3 us. */
+TEST(test_fixed_time_of_calls) {
+    enum { ROWS = 300 };
+    pace_sample samples[ROWS] = {0};
+    double times[ROWS];
+    uint32_t picked[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++) {
+        samples[i].formula_s = 1e-6 * exp2(12 * uniform());
+        times[i] = 20e-6 + 1.3 * samples[i].formula_s;
+        picked[i] = i;
+    }
+    pace_base_time base = pace_base_time_fit(samples, times, picked, ROWS);
+    assert_true(fabs(base.fixed_s / (20e-6 / 1.3) - 1) < 0.05);
+    assert_true(fabs(exp(base.off) / 1.3 - 1) < 0.05);
+    for (uint32_t i = 0; i < ROWS; i++) times[i] -= 20e-6;
+    base = pace_base_time_fit(samples, times, picked, ROWS);
+    assert_true(base.fixed_s == 0);
+}
+
+/* Products of a long k take three times as long on another device. The formula knows, rows of this device do not. */
+static double known_s(const pace_op *op, bool there) { return op->flop / 1e13 * (there && op->size[3] > 512 ? 3 : 1); }
+
+TEST(test_far_by_formula) {
+    enum { ROWS = 400 };
+    pace_device here = made_up("here", 1), there = made_up("there", 1);
+    pace_measurement *rows = calloc(ROWS, sizeof *rows);
+    pace_learned learned;
+    for (size_t i = 0; i < ROWS; i++) {
+        pace_op *op = &rows[i].op;
+        *op = (pace_op){.family = PACE_OP_GEMM, .precision = PACE_FP32, .element_bytes = 4, .size = {1}};
+        for (int k = 1; k < 4; k++) op->size[k] = floor(exp2(6 + 6 * uniform()));
+        assert_true(pace_op_complete(op));
+        rows[i].device = &here;
+        rows[i].group = (uint32_t)i;
+        rows[i].formula_s = known_s(op, false);
+        rows[i].time_s = 5e-6 + 1.3 * known_s(op, false);
+    }
+    assert_int_equal(pace_learned_fit(&learned, NULL, rows, ROWS, 1), PACE_OK);
+    for (size_t i = 0; i < ROWS; i++) {
+        pace_estimate far;
+        double formula_s = known_s(&rows[i].op, true), measured_s = 5e-6 + 1.3 * formula_s;
+        assert_true(pace_learned_time(&far, &learned, &rows[i].op, &there, "", formula_s, &doubts));
+        assert_true(fabs(log(far.median / measured_s)) < log(1.3));
     }
     pace_learned_free(&learned);
     free(rows);
