@@ -3,7 +3,6 @@
  */
 #include "model/model_catalog.h"
 #include "model/model_settings.h"
-#include "ask/predict/step_ask.h"
 #include "report/engines.h"
 #include "report/predict/predict_parts.h"
 #include "report/show.h"

@@ -1,5 +1,4 @@
 #include "report/analyze/analyze_parts.h"
-#include "report/table.h"
 
 typedef struct {
     const char *name, *holds, *text;

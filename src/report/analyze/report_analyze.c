@@ -3,7 +3,6 @@
 #include "report/engines.h"
 #include "report/analyze/analyze_parts.h"
 #include "report/show.h"
-#include "report/table.h"
 #include "base/print.h"
 
 #include <inttypes.h>

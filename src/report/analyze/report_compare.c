@@ -7,7 +7,6 @@
 #include "report/analyze/compare_parts.h"
 #include "report/engines.h"
 #include "report/show.h"
-#include "report/table.h"
 
 #include <inttypes.h>
 #include <math.h>

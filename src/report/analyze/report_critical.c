@@ -3,7 +3,6 @@
 #include "insight/ranks/lateness.h"
 #include "insight/tables/path_rows.h"
 #include "report/show.h"
-#include "report/table.h"
 #include "base/print.h"
 
 #include <inttypes.h>

@@ -3,7 +3,6 @@
 #include "base/print.h"
 #include "insight/ranks/exchange_totals.h"
 #include "report/show.h"
-#include "report/table.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "report/analyze/analyze_parts.h"
 #include "report/engines.h"
 #include "report/show.h"
-#include "report/table.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* Why the device stood idle. */
 #include "report/analyze/analyze_parts.h"
-#include "report/table.h"
 #include "insight/idle_causes.h"
 
 typedef struct {

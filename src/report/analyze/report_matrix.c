@@ -1,7 +1,6 @@
 /* The headline and the matrices of the analyze report. */
 #include "base/print.h"
 #include "insight/ranks/alignment.h"
-#include "insight/analyze_options.h"
 #include "insight/steps/passes.h"
 #include "report/analyze/analyze_parts.h"
 #include "report/show.h"

@@ -1,7 +1,6 @@
 /* Messages between two ranks: pipeline bubbles, who waits for whom. */
 #include "insight/ranks/bubbles.h"
 #include "report/analyze/analyze_parts.h"
-#include "report/table.h"
 
 enum { WITH_DEVICES = 1 }; /* a trace has several */
 

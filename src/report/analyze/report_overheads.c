@@ -1,7 +1,6 @@
 /* The host overheads of the analyze report. */
 #include "report/analyze/analyze_parts.h"
 #include "base/order.h"
-#include "report/table.h"
 #include "insight/tables/overheads.h"
 
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "base/print.h"
 #include "base/text.h"
 #include "report/show.h"
-#include "report/table.h"
 
 #include <math.h>
 

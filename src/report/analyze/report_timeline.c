@@ -1,5 +1,4 @@
 /* The timeline of analyzed traces: steps, critical path, stages and resources of each rank, its streams and threads. */
-#include "insight/tables/operators.h"
 #include "insight/timeline/thread_name.h"
 #include "insight/timeline/timeline_cut.h"
 #include "insight/timeline/timeline_zones.h"

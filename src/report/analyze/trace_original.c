@@ -1,6 +1,5 @@
 #include "base/print.h"
 #include "report/analyze/analyze_parts.h"
-#include "insight/critical.h"
 #include "source/slice/event_rewrite.h"
 #include "source/traces/trace_events.h"
 

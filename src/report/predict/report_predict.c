@@ -6,7 +6,6 @@
 #include "report/predict/predict_parts.h"
 #include "report/analyze/analyze_parts.h"
 #include "report/show.h"
-#include "report/table.h"
 #include "report/timeline.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
 #include "ask/predict/setting_effects.h"
 #include "ask/predict/step_memory.h"
 #include "report/show.h"
-#include "report/table.h"
 #include "report/analyze/analyze_parts.h"
 
 #include <math.h>
