@@ -57,7 +57,7 @@ ROADS = {
         "pace_step_plan_make": ("step_plan", "step_engine"),
         "pace_step_plan_outline": ("step_plan", "step_engine"),
         "pace_step_plan_finish": ("step_plan", "step_engine"),
-        "pace_step_settle": ("step_engine", "step_ask step_answer step_memory predict_memory plan_asked"),  # answer: what unsaid chunks would make of it; memory: which change would fit, which what-if does; plan_asked: draws the fastest
+        "pace_step_settle": ("step_engine", "step_ask step_answer step_memory what_if_memory plan_asked"),  # answer: what unsaid chunks would make of it; memory: which change would fit, which what-if does; plan_asked: draws the fastest
         "pace_step_screen": ("step_engine", "plan_search"),
         "pace_step_check_walk": ("step_engine", "prediction"),
     },
