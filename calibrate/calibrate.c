@@ -2,8 +2,8 @@
 #include "paceline/calibrate.h"
 
 #include "base/clock.h"
-#include "base/print.h"
 #include "ask/question.h"
+#include "base/print.h"
 #include "base/sort.h"
 #include "entry_file.h"
 #include "host_facts.h"
@@ -134,8 +134,8 @@ static pace_status plan_model(calibration *c, const char *model, const pace_swee
     PACE_TRY(pace_model_points_add(&found, &c->sweep, c->catalog, model, &c->options->set, choice));
     if (found.micro_batch > 0)
         PACE_TRY(note(c,
-                      "%s: no batch was given: its kernels are those of a micro-batch of %g ("
-                      "--set micro_batch=N says another).",
+                      "%s: no batch was given: its kernels are those of a micro-batch of %g "
+                      "(--set micro_batch=N says another).",
                       model, found.micro_batch));
     if (found.unlike > 0)
         PACE_TRY(note(c, "%s: %zu of its %zu different kernels are of kinds that are not measured here, as %s.", model,

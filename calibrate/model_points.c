@@ -96,7 +96,7 @@ static pace_status add(pace_sweep *sweep, const pace_sweep_choice *choice, const
     return PACE_PUSH(&sweep->points, *point);
 }
 
-/* A kernel that computes, or moves what it does not know beforehand: filling and counting are not a model's. */
+/* Fills and transfers are left out: no sweep measures them for a step. */
 static bool is_worth(const pace_op *op) {
     return op->family != PACE_OP_UNKNOWN && op->family != PACE_OP_TRANSFER && strcmp(op->kind, "fill") != 0;
 }

@@ -48,7 +48,8 @@ unsigned pace_sample_axes(pace_op_family family) {
 static void place(pace_sample *out, const pace_op *op, const product *p) {
     const double *s = op->size;
     if (op->family == PACE_OP_CONVOLUTION) {
-        double places[] = {s[0], s[1], s[2] * s[3], s[4], s[5] * s[6], s[7] * s[8]};
+        double seen = s[1] / fmax(s[12], 1); /* channels that a filter sees */
+        double places[] = {s[0], seen, s[2] * s[3], s[4], s[5] * s[6], s[7] * s[8]};
         for (int i = 0; i < 6; i++) out->at[i] = log2_of(places[i]);
     } else if (op->family == PACE_OP_ATTENTION) {
         double places[] = {p->b, p->m, p->n, p->k};

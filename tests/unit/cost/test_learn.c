@@ -252,6 +252,38 @@ TEST(test_sizes_beyond_the_rows) {
     assert_int_equal(pace_memory_live(), 0);
 }
 
+/* Convolutions with a filter for each channel take a tenth of the formula's rate, dense ones all of it: a fit that has
+ * rows of both, of the same channels, tells both. */
+TEST(test_filters_for_each_channel) {
+    enum { ROWS = 64 };
+    pace_device device = {.name = "host", .flop_per_s = {[PACE_FP32] = 1e12}, .memory_bytes_per_s = 50e9};
+    pace_measurement rows[ROWS] = {0};
+    pace_learned learned;
+    for (size_t i = 0; i < ROWS; i++) {
+        double channels = 16 * exp2((double)(i / 2 % 4)), image = 7 * exp2((double)(i / 8 % 4)),
+               images = 1 + 3 * (double)(i / 32);
+        pace_op *op = &rows[i].op;
+        *op = (pace_op){.family = PACE_OP_CONVOLUTION,
+                        .precision = PACE_FP32,
+                        .element_bytes = 4,
+                        .size = {images, channels, image, image, channels, 3, 3, 1, 1, 1, 1, 1, i % 2 ? channels : 1}};
+        assert_true(pace_op_complete(op));
+        rows[i].device = &device;
+        rows[i].group = (uint32_t)i;
+        rows[i].formula_s = op->flop / 1e12;
+        rows[i].time_s = rows[i].formula_s * (i % 2 ? 10 : 1);
+    }
+    assert_int_equal(pace_learned_fit(&learned, NULL, rows, ROWS, 1), PACE_OK);
+    for (size_t i = 0; i < ROWS; i++) {
+        pace_estimate told;
+        assert_true(pace_learned_time(&told, &learned, &rows[i].op, &device, "", rows[i].formula_s, &doubts));
+        assert_true(fabs(log(told.median / rows[i].time_s)) < 0.3);
+    }
+    pace_learned_free(&learned);
+    test_catalog_close();
+    assert_int_equal(pace_memory_live(), 0);
+}
+
 /* Five rows answer for their own sizes, and for no others. */
 TEST(test_few_rows_tell_their_own_sizes) {
     pace_device device = {.name = "v100", .flop_per_s = {[PACE_FP32] = 15e12}, .memory_bytes_per_s = 0.9e12},
