@@ -280,7 +280,7 @@ const pace_option_row pace_option_table[] = {
      WRITES("output", "ROWS.csv", "write rows to this table; points that it holds are skipped", .letter = 'o')},
     {CALIBRATE, WRITES("entry", "DEVICE.yaml", "write a device entry, for --on DEVICE.yaml", .letter = 'e')},
     {CALIBRATE, TEXT("family", "A,B", "measure these families only (--list shows them)")},
-    {CALIBRATE, LIST("model", "MODEL", "measure the kernels of this model's step, and only the grids of --family")},
+    {CALIBRATE, LIST("model", "MODEL", "measure this model's kernels, and only the grids of --family")},
     {CALIBRATE, LIST("set", "KEY=VALUE", "set the step's configuration or the model's parameters")},
     {CALIBRATE, FLAG("quick", "measure for less than a minute")},
     {CALIBRATE, FLAG("full", "measure every grid, for hours")},
