@@ -23,21 +23,25 @@ static uint32_t series_like(unsigned *least, const pace_learned *learned, const 
 /* Too few rows to learn from say what their own sizes take, and nothing of others. */
 static bool is_narrow(const pace_learned *learned) { return learned->values.count < PACE_LEARN_LEAST; }
 
-static bool has_sizes(const pace_learned *learned, const pace_series *series, const pace_sample *sample) {
-    unsigned axes = pace_sample_axes(learned->family);
-    for (uint32_t i = 0; i < series->count; i++) {
-        const float *point = &learned->points.items[(size_t)(series->first + i) * PACE_NEAREST_AXES];
-        bool same = true;
-        for (unsigned k = 0; k < axes; k++) same &= pace_learn_same_size(point[k], sample->at[k]);
-        if (same) return true;
-    }
-    return false;
+/* What a series' rows of these very sizes are off their base, in the mean of ln; false, and `off` stays, when it has none. */
+static bool of_own_sizes(double *off, const pace_learned *learned, const pace_series *series,
+                         const pace_sample *sample) {
+    static const double alike[PACE_NEAREST_AXES] = {1, 1, 1, 1, 1, 1};
+    uint32_t near[PACE_NEAREST_MOST];
+    double distance[PACE_NEAREST_MOST], sum = 0;
+    unsigned own = 0,
+             count = pace_nearest_find(near, distance, &series->near, sample->at, alike, UINT32_MAX, PACE_NEAREST_MOST);
+    for (; own < count && pace_learn_same_size((float)sqrt(distance[own]), 0); own++)
+        sum += (double)learned->values.items[series->first + near[own]];
+    if (own) *off = sum / own;
+    return own > 0;
 }
 
 /* Whether a series may be asked. */
 static bool may_answer(const pace_learned *learned, const pace_series *series, const pace_sample *sample,
                        unsigned unlike) {
-    return !is_narrow(learned) || (unlike < PACE_LEARN_NEAR && has_sizes(learned, series, sample));
+    double off;
+    return !is_narrow(learned) || (unlike < PACE_LEARN_NEAR && of_own_sizes(&off, learned, series, sample));
 }
 
 bool pace_learned_beyond(const char **out, const pace_learned *learned, const pace_op *op, const pace_device *device,
@@ -57,18 +61,19 @@ bool pace_learned_beyond(const char **out, const pace_learned *learned, const pa
     return true;
 }
 
+/* Sizes that were measured take what they took; others what their neighbours say, and the trees. */
 static pace_estimate near_time(const pace_learned *learned, uint32_t of, const pace_sample *sample) {
     float features[PACE_LEARN_FEATURES];
-    double local;
+    double off;
     const pace_series *series = &learned->series.items[of];
     pace_sample edge = *sample;
     bool inside = pace_learn_inside(edge.at, series, sample, pace_sample_axes(learned->family));
-    pace_learn_near(features, &local, learned, of, sample, UINT32_MAX);
-    double doubt = pace_learn_doubt(features);
-    if (!inside) pace_learn_near(features, &local, learned, of, &edge, UINT32_MAX);
-    double value = local + pace_trees_predict(&learned->trees, features);
-    return estimate(value + log(pace_base_time_s(&learned->bases.items[series->class_index], sample)),
-                    (double)series->spread * doubt);
+    pace_learn_near(features, &off, learned, of, sample, UINT32_MAX);
+    double spread = (double)series->spread * pace_learn_doubt(features);
+    if (!inside) pace_learn_near(features, &off, learned, of, &edge, UINT32_MAX);
+    double trees = pace_trees_predict(&learned->trees, features);
+    if (!of_own_sizes(&off, learned, series, sample)) off += trees;
+    return estimate(off + log(pace_base_time_s(&learned->bases.items[series->class_index], sample)), spread);
 }
 
 /* Where nobody says which library computes, frameworks are taken to use the fastest that was measured. */

@@ -92,6 +92,18 @@ def test_small_tables():
     expect(abs(said - inside) <= 0.05, "as said", said, inside)
 
 
+def test_own_sizes():
+    """A size that was measured takes what it took, whatever the law of the others is; measured twice, their geometric mean."""
+    train = noisy(60, 5)
+    sizes, us = train.splitlines()[1].rsplit(",", 1)
+    rows, fit = put("own.csv", train + f"{sizes},{4 * float(us):.4f}\n"), os.path.join(FOLDER, "own.fit")
+    json_of("fit", rows, "-o", fit)
+    answers = rows_of(run("predict", "--rows", rows, "--fit", fit)[1])
+    off = [float(a["predicted"]) / float(a["latency_us"]) for a in answers]
+    expect(all(abs(x - 1) < 2e-4 for x in off[1:-1]), "as measured", off)
+    expect(abs(off[0] / 2 - 1) < 2e-4 and abs(off[-1] * 2 - 1) < 2e-4, "measured twice", off[0], off[-1])
+
+
 def test_never_worse():
     """What a fit adds to the formula must show on rows held out: of a dozen that the formula tells as well as their noise allows nothing is learned;
     a dozen that all take twice as long are."""
