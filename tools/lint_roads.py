@@ -19,7 +19,7 @@ ROADS = {
         "pace_step_usual_approach": ("step_engine", "prediction step_ask step_rows_read"),
     },
     "one case of words": {
-        "pace_step_asked_open": ("step_ask", "prediction scaling_solve"),  # scaling_solve: which batch too, where nobody says
+        "pace_step_asked_open": ("step_ask", "prediction scaling_solve"),  # scaling_solve: which batch too, unless given
         "pace_step_model_open": ("step_ask", "graph_inputs job_features report_models model_points"),  # converted; counted: never timed
     },
     "one lowering": {

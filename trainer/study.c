@@ -112,7 +112,7 @@ static pace_status list_referees(study *s, const char *model) {
 /* In the order of the option's words. */
 static const struct {
     pace_status (*list)(study *s, const char *model);
-    int ranks; /* where nobody says */
+    int ranks; /* unless given */
     size_t batch;
 } kinds[] = {{list_approaches, 2, 32}, {list_batches, 1, 128}, {list_scaling, 4, 32},
              {list_scaling, 8, 32},    {list_referees, 2, 32}, {list_partitions, 4, 32}};

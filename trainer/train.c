@@ -52,7 +52,7 @@ typedef struct {
 
 /* --- the question ------------------------------------------------------------------------------------------------- */
 
-/* A whole number of a field, or what it is where nobody says. */
+/* A whole number of a field, or what it is unless given. */
 static pace_status whole_number(size_t *out, const pace_question *question, const char *field, size_t usual,
                                 size_t least, size_t most) {
     double value = pace_question_has(question, field) ? pace_question_number(question, field) : (double)usual;

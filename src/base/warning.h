@@ -32,9 +32,9 @@
     X(MEMORY_UNKNOWN, "memory_unknown", true, "Nothing says how much memory the configuration needs.")                 \
     X(FILE_DIFFERS, "file_differs", true,                                                                              \
       "A user's configuration has settings that are not counted, or is of another model or number of devices.")        \
-    X(BATCH_ASSUMED, "batch_assumed", true, "Nobody said the batch.")                                                  \
+    X(BATCH_ASSUMED, "batch_assumed", true, "The batch was not given.")                                                \
     X(LAYERS_LEFT_OUT, "layers_left_out", true, "Operations of a recording have no place in the model found in it.")   \
-    X(DEVICE_ASSUMED, "device_assumed", true, "Nobody said which device recorded times are of.")                       \
+    X(DEVICE_ASSUMED, "device_assumed", true, "The device of recorded times is not named.")                            \
     X(KIND_ASSUMED, "kind_assumed", true, "What the rows of a table ask about was told by their columns.")             \
     X(UNIT_ASSUMED, "unit_assumed", true, "The unit of a column was told by its figures, or taken for the usual one.") \
     X(UNIT_DOUBTED, "unit_doubted", true,                                                                              \

@@ -32,7 +32,7 @@ static pace_status read_figure(double *out, const pace_yaml *yaml, const pace_ya
     return PACE_OK;
 }
 
-/* -1 where nobody says. */
+/* -1 unless given. */
 static pace_status read_precision(int *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
     const char *word = pace_yaml_text_of(entry, "precision");
     *out = word ? PACE_PRECISIONS : -1;

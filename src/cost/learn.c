@@ -76,7 +76,7 @@ static pace_estimate near_time(const pace_learned *learned, uint32_t of, const p
     return estimate(off + log(pace_base_time_s(&learned->bases.items[series->class_index], sample)), spread);
 }
 
-/* Where nobody says which library computes, frameworks are taken to use the fastest that was measured. */
+/* Without a named library, frameworks are taken to use the fastest that was measured. */
 static pace_estimate fastest_near(const pace_learned *learned, unsigned least, const pace_op *op,
                                   const pace_device *device, const char *source, const pace_sample *sample) {
     pace_estimate best = {0};

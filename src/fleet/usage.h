@@ -103,7 +103,7 @@ typedef struct {
     double step_s;                 /* the least between two values of a counter; INFINITY = there are none */
     uint32_t rows;                 /* runs so far */
     uint64_t without_gpus;         /* runs that neither hold nor ask for GPUs */
-    uint64_t on_shares;            /* those that hold shares of GPUs, nobody says how large */
+    uint64_t on_shares;            /* those that hold shares of GPUs of unknown size */
     uint64_t on_claims;            /* those that hold no GPU that their row says, but claims on devices */
     uint64_t repeated, impossible; /* rows that were there before; that end before they start */
     uint64_t earlier;              /* runs that a row shows while they ran, and another one later */

@@ -224,7 +224,7 @@ static void judge_waits(pace_evidence *evidence, const pace_critical *critical, 
         evidence->queued_ns = pace_idle_causes(rank, critical->from_ns, critical->to_ns).time_ns[PACE_IDLE_BY_LAUNCH];
 }
 
-/* Between ranks, where nobody says who exchanges with whom, what takes long may be a late rank or the exchange. */
+/* Where the trace does not say which ranks exchange, what takes long may be a late rank or the exchange. */
 static void judge_groups(pace_lead *lead, const pace_analysis *analysis) {
     bool between = lead->resource == PACE_ADVICE_NETWORK || lead->resource == PACE_ADVICE_BALANCE;
     if (between && lead->matters && lead->evidence.lacks == PACE_EVIDENCE_WHOLE &&

@@ -122,7 +122,7 @@ static bool is_sound(size_t field, double value) {
     return value >= fields[field].least && value <= fields[field].most && value == floor(value);
 }
 
-/* A configuration holds 0 where nobody says a global batch or a length: to say 0 is another matter. */
+/* A configuration holds 0 unless a global batch or a length is given: to say 0 is another matter. */
 static double least_said(size_t field) {
     size_t offset = fields[field].offset;
     bool unsaid = offset == offsetof(pace_config, global_batch) || offset == offsetof(pace_config, sequence);

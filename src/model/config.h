@@ -53,11 +53,11 @@ typedef enum { PACE_INFERENCE, PACE_TRAINING } pace_mode;
 typedef enum { PACE_RECOMPUTE_NONE, PACE_RECOMPUTE_SELECTIVE, PACE_RECOMPUTE_FULL } pace_recompute;
 
 /* Attention as one kernel, or as products and a softmax whose scores go through memory; as the model's recipe has it,
- * else as one kernel, where nobody says (pace_model_forms_scores()). */
+ * else as one kernel, unless given (pace_model_forms_scores()). */
 typedef enum { PACE_ATTENTION_FUSED, PACE_ATTENTION_MATH, PACE_ATTENTION_USUAL } pace_attention_kernel;
 
 /* Where a batch comes from: made on the device, or copied from pinned or pageable host memory; as the model's recipe
- * has it, else pageable, where nobody says. */
+ * has it, else pageable, unless given. */
 typedef enum { PACE_INPUT_SYNTHETIC, PACE_INPUT_PINNED, PACE_INPUT_PAGEABLE, PACE_INPUT_USUAL } pace_input_copy;
 
 /* How wide indices of rows and tokens are when they are copied: as the model's recipe has it, else 8 bytes. */
@@ -87,7 +87,7 @@ typedef enum { PACE_PAIRS_USUAL, PACE_PAIRS_DEVICE, PACE_PAIRS_HOST } pace_pair_
 typedef enum { PACE_WEIGHTS_PLAIN, PACE_WEIGHTS_PACKED } pace_weights_layout;
 
 /* How images lie in memory: each channel's pixels, or each pixel's channels side by side ("channels last"); as the
- * framework has them where nobody says. */
+ * framework has them unless given. */
 typedef enum { PACE_LAYOUT_USUAL, PACE_LAYOUT_NCHW, PACE_LAYOUT_NHWC } pace_image_layout;
 
 /* What a device with a rate for TF32 multiplies in it although all is held in fp32: PyTorch allows it to cuDNN, not to

@@ -57,7 +57,7 @@ typedef struct {
     double *value, scale, most;
 } named_number;
 
-/* What is optional stays as it is where nobody says. */
+/* Optional values stay as they are unless given. */
 static pace_status read_numbers(const named_number *numbers, size_t count, bool optional, const pace_yaml *yaml,
                                 const pace_yaml_node *node) {
     for (size_t i = 0; i < count; i++) {
@@ -142,7 +142,7 @@ static pace_status read_attention(pace_attention_kernel_entry *out, const pace_y
     return pace_yaml_number(&out->factor, yaml, factor);
 }
 
-/* What a device's memory holds besides, whatever the framework; none where nobody says. */
+/* What a device's memory holds besides, whatever the framework; none unless given. */
 static pace_status read_held(pace_frameworks *out) {
     const pace_yaml_node *held = pace_yaml_get(pace_yaml_root(out->yaml), "held");
     static const char *const keys[] = {"workspace", "workspace_hopper", "context", "communicators", "workspace_engine"};

@@ -26,7 +26,7 @@ typedef struct {
     double gradient_bytes, state_bytes, update_bytes;
     double overlap_gradients, overlap_pipeline, overlap_tensor, overlap_context,
         overlap_expert;                   /* shares that may hide */
-    double zero_stage, sequence_parallel; /* when nobody says */
+    double zero_stage, sequence_parallel; /* unless given */
     double fuses_norms;                   /* whether a norm is one kernel, written by hand */
     double parts_loss;                    /* whether a cross entropy is kernels of single operations */
     double sums_beside; /* whether tensor-parallel ranks sum an input's gradient beside the product of the weight's */
@@ -60,8 +60,8 @@ typedef struct {
     double engine_bytes;
     double workspace_bytes[2];                /* before Hopper, and from Hopper on */
     double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */
-    bool zero_known[PACE_ZERO_STAGES];        /* stages of ZeRO that it has; all where nobody says */
-    bool schedule_known[PACE_SCHEDULES];      /* orders of pipelines that a plan looks at; 1F1B where nobody says */
+    bool zero_known[PACE_ZERO_STAGES];        /* stages of ZeRO that it has; all unless given */
+    bool schedule_known[PACE_SCHEDULES];      /* orders of pipelines that a plan looks at; 1F1B unless given */
 } pace_framework;
 
 /** Whether a framework's steps are as src/model lowers them, with the host costs of catalog/frameworks.yaml. */
@@ -87,8 +87,8 @@ typedef struct {
     pace_framework items[PACE_FRAMEWORKS_MOST];
     size_t count;
     pace_step_spreads spreads; /* of a step by formula */
-    double micro_batch_most;   /* that is taken where nobody says one */
-    double mixed_parameters;   /* of a model that is trained in 16 bits where nobody says */
+    double micro_batch_most;   /* taken unless one is given */
+    double mixed_parameters;   /* of a model that is trained in 16 bits unless given */
     double plan_spread;        /* of ln(measured / predicted) among configurations of one model and batch */
     double plan_tie;           /* a share of a step: what differs by less is as long */
     double plan_tokens, plan_clicks, plan_samples; /* of a step that is planned without a global batch: of all devices
@@ -114,10 +114,10 @@ pace_status pace_frameworks_named(const pace_framework **out, const pace_framewo
 const pace_framework *pace_frameworks_released(const pace_frameworks *frameworks, const pace_framework *of,
                                                const char *text, const pace_device *device);
 
-/** How its steps run and are shared where nobody says: execution, attention, ZeRO, sequence parallelism. */
+/** How its steps run and are shared unless given: execution, attention, ZeRO, sequence parallelism. */
 void pace_framework_defaults(pace_config *config, const pace_framework *framework);
 
-/** How images lie where nobody says and the device is known: versions of a framework that run on it may differ from
+/** The layout of images unless given, on a known device: versions of a framework that run on it may differ from
  * older ones. */
 void pace_framework_lay_out(pace_config *config, const pace_framework *framework, const pace_device *device);
 

@@ -18,8 +18,8 @@ typedef struct {
     int ranks_per_node;            /* 0 = as many as a node has devices */
     double host_bytes;             /* one device: memory of its host; 0 = unknown. Of several the exchange says it */
     double slowness;               /* exchanges of gradients take so many times as long; 0 = 1 */
-    bool may_recompute;            /* nobody said whether activations are recomputed */
-    bool assumes_tables;           /* nobody said where a recommender's tables lie */
+    bool may_recompute;            /* whether activations are recomputed was not given */
+    bool assumes_tables;           /* where a recommender's tables lie was not given */
     bool assumes_recompute;        /* set by pace_step_settle(): all are, since the step does not fit else; */
     int unassumed_recompute;       /* then what would be where it does */
     bool unfolded;                 /* every micro-batch and operator is walked, though fewer say the same; for tests */

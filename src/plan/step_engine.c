@@ -328,7 +328,7 @@ bool pace_step_surely_fits(double need, double has, const pace_doubts *doubts) {
 
 typedef pace_status (*plan_fn)(pace_step_plan *out, pace_step_pricer *pricer, const pace_step_case *asked);
 
-/* Where nobody says that nothing is recomputed and it does not fit into memory without, all is. */
+/* Unless the question rules recomputation out, a step that does not fit is recomputed whole. */
 static pace_status plan_case(pace_step_solution *out, pace_step_case *asked, pace_step_pricer *pricer, plan_fn plan) {
     PACE_TRY(pace_config_check_device(&asked->config, asked->device));
     PACE_TRY(plan(&out->plan, pricer, asked));

@@ -53,7 +53,7 @@ typedef struct {
     pace_estimate closed_s;    /* the closed form's; with what the slowest rank takes longer, as time_s */
     double closed_skew_s;      /* of that: waiting for the slowest rank */
     pace_step_fitting fitting; /* into the tightest memory */
-    bool recomputed;           /* all activations are: nobody said so, and else the step does not fit into memory */
+    bool recomputed;           /* all activations are, unasked: else the step does not fit into memory */
     uint32_t folded;           /* walked: rounds of micro-batches that were left out, since they are alike */
     double forward_backward_s; /* walked: without what nothing hides of exchanges */
     pace_forecast_exchange exchange;
@@ -67,7 +67,7 @@ bool pace_step_is_walked(const pace_step_case *asked);
 /** Whether pace_step_forecast() lowers the case, of whatever framework: training on accelerators, not too large. */
 bool pace_step_has_operators(const pace_step_case *asked);
 
-/** How PyTorch's ranks exchange gradients where nobody says: "ddp" of catalog/approaches.yaml. */
+/** How PyTorch's ranks exchange gradients unless given: "ddp" of catalog/approaches.yaml. */
 pace_status pace_step_usual_approach(pace_approach *out, pace_catalog *catalog) PACE_MUST_CHECK;
 
 /** A forecast of a case that has operators, for what-ifs beside its answer. `name` is borrowed. */

@@ -70,7 +70,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # The batch of a model is known, and said.
     code, out, _ = run("predict", "resnet50", "--on", "v100")
-    expect("Nobody said a batch: micro-batch 128 is the largest power of two that fits, at most 512;" in " ".join(out.split()), out[:600])
+    expect("No batch was given: micro-batch 128 is assumed, the largest power of two that fits, at most 512;" in " ".join(out.split()), out[:600])
     for batch, fits in ((128, True), (256, False)):
         code, out, err = run("predict", "resnet50", "--on", "v100", "--set", f"micro_batch={batch}")
         expect(code == (0 if fits else 1) and out.startswith("Does not fit: each rank needs") == (not fits), batch, code, out[:200])
@@ -84,7 +84,7 @@ with tempfile.TemporaryDirectory() as folder:
     for on, where in (("h100-80-sxm", "on h100-80-sxm:"), ("dgx-h100*2", "on 16 h100-80-sxm, data parallel:")):
         for words in ((), ("--set", "framework=tensorflow")):
             expect(where in " ".join(run("predict", "resnet50", "--on", on, *words)[1].split()), on, words)
-    for model, times in (("resnet50", "fp32, most of it in TF32. By the device's peaks products are 2 times"), ("bert_large", "fp32. By the device's peaks products are 14.8 times")):
+    for model, times in (("resnet50", "fp32 is assumed, the default of pytorch, most of it in TF32. By the device's peaks products are 2 times"), ("bert_large", "the default of pytorch. By the device's peaks products are 14.8 times")):
         expect(times in " ".join(run("predict", model, "--on", "h100-80-sxm", "--set", "micro_batch=8")[1].split()), model)
 
     # Every word of a device's name counts, and only one device may be meant.

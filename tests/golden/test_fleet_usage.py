@@ -1088,7 +1088,7 @@ def test_counters_in_another_unit():
 
 
 def test_accelerators_of_pods():
-    """Pods on devices of other vendors count; of one that claims its devices nobody says how many there are."""
+    """Pods on devices of other vendors count; how many devices a claim holds is unknown."""
     def pod(name, limits, **spec):
         return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "a", "creationTimestamp": "2026-03-01T08:00:00Z"},
                 "spec": {"nodeName": "n1", "containers": [{"resources": {"limits": limits}}], **spec}, "status": {

@@ -279,7 +279,7 @@ def test_offloaded():
 
 
 def test_batch_of_tables():
-    """A recommender's step has MLPerf's 65,536 samples where nobody says so: all devices have some."""
+    """A recommender's step has MLPerf's 65,536 samples unless given: all devices have some."""
     code, answer, err = plan("dlrm_dcnv2", "--on", "dgx-a100*2", "--top", "1")
     expect(code == 0 and "65536 samples were assumed" in json.dumps(answer) and answer["configurations"][0]["idle_devices"] == 0,
            answer and answer["summary"], err)

@@ -122,7 +122,7 @@ def walked_buckets():
 
 
 def jitter():
-    """Workers that differ cost the same in the walk and in the lanes, whatever the approach: jitter (2 % on one node, where nobody says it) times the expected largest of 8 normal
+    """Workers that differ cost the same in the walk and in the lanes, whatever the approach: jitter (2 % on one node unless given) times the expected largest of 8 normal
     draws (1.4236: Harter 1961; Blom's approximation is 0.8 % more) times the step without its exchange, to which DDP's copies belong."""
     for approach in ("ddp", "grpc", "nccl", "ps"):
         for words, share in ((), 0.02), (("--jitter", "5%"), 0.05), (("--jitter", "0"), 0):

@@ -314,11 +314,11 @@ def test_memory():
 
 
 def test_one_batch():
-    """A batch that nobody says is the same in rows and options, and said."""
+    """A batch that is not given is the same in rows and options, and said."""
     for model, device in (("resnet50", "v100-sxm2-16"), ("gpt2", "h100-80-sxm"), ("bert_large", "a100-40-sxm")):
         row = ask(f"device,model,framework,precision,recompute\n{device},{model},pytorch,fp16,none\n")[0]
         words = ("predict", model, "--on", device, "--set", "precision=fp16", "--set", "recompute=none", "--format", "json")
-        batch = re.search(r"Nobody said a batch: micro-batch (\d+) is the largest", " ".join(json.loads(run(*words).stdout)["summary"]))
+        batch = re.search(r"No batch was given: micro-batch (\d+) is assumed, the largest", " ".join(json.loads(run(*words).stdout)["summary"]))
         assert f"assumed micro_batch {batch[1]} (the largest power of two that fits)" in row["status"], (row, batch)
 
 
@@ -441,7 +441,7 @@ def test_samples_at_once():
 
 
 def test_unsaid_shares():
-    """Megatron has no ZeRO 3: where nobody says how devices share GPT-3, they share its layers. Llama 3 405B's 126 layers are interleaved
+    """Megatron has no ZeRO 3: by default devices share GPT-3's layers. Llama 3 405B's 126 layers are interleaved
     over 16 stages (arXiv 2407.21783, section 3.3.2): what only "interleaved" said was answered with a pipeline that is not."""
     rows = ask("model,device,n_gpu,global_batch,framework\n" + "".join(f"gpt3_175b,h100-80-sxm,4608,1152,{f}\n" for f in ("Megatron-LM", "torchtitan")))
     assert "assumed tp 8, pp 4" in rows[0]["status"], rows[0]

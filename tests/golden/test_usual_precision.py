@@ -1,4 +1,4 @@
-"""The precision that nobody says: mixed for models of a billion parameters on devices that have bf16, fp32 else; and it is said."""
+"""The precision that is not given: mixed for models of a billion parameters on devices that have bf16, fp32 else; and it is said."""
 import csv
 import gzip
 import io

@@ -64,7 +64,7 @@ static pace_status choose_batch(pace_partition_asked *a, pace_partition_case *c,
     return PACE_OK;
 }
 
-/* One configuration: 1 of what nobody says, and a server where replicas or segments of convolutions need one. */
+/* One configuration: 1 of what is not given, and a server where replicas or segments of convolutions need one. */
 static void fix_one(pace_partition_asked *a) {
     double *const fields[] = {&a->fixed.replicas, &a->fixed.workers, &a->fixed.threads};
     for (size_t i = 0; i < PACE_COUNT(fields); i++)

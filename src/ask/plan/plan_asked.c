@@ -87,7 +87,7 @@ static pace_status add_machine(pace_plan_asked *a, const char *name, size_t numb
     return a->options->within || a->options->budget ? add_parts(&of) : add_part(&of, machine.nodes);
 }
 
-/* Of all machines: where nobody says a batch, that of the largest is everybody's. */
+/* Of all machines: unless a batch is given, that of the largest is everybody's. */
 static pace_status count_devices(pace_plan_asked *a) {
     for (size_t i = 0; i < a->options->on.count; i++) {
         pace_machine machine;

@@ -1,4 +1,4 @@
-/* What lies beside what was asked of a plan: the other precision and another framework where nobody said one, and more
+/* What lies beside what was asked of a plan: the other precision and another framework where the question named none, and more
  * nodes where none are enough. */
 #pragma once
 

@@ -53,7 +53,7 @@ pace_status pace_plan_terms_read(pace_plan_asked *a) {
 
 /* --- a place ------------------------------------------------------------------------------------------------------ */
 
-/* Everybody is compared at one batch: where nobody says it, at the catalogue's for the largest machine. */
+/* Everybody is compared at one batch: unless given, at the catalogue's for the largest machine. */
 static void assume_batch(pace_plan_asked *a, pace_step_asked *step, double here) {
     pace_config *config = &step->asked.config;
     double devices = fmax(here, a->most_devices);

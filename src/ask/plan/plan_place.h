@@ -48,7 +48,7 @@ typedef struct {
     double device_price;  /* of an hour; NAN = not said */
     double device_w;      /* rated power; 0 = not known */
     pace_goodput goodput; /* share 1 where nothing was said of failures */
-    double learning;      /* samples to the same loss over those of small batches; 1 where nobody said */
+    double learning;      /* samples to the same loss over those of small batches; 1 unless given */
     bool on_front;        /* no other place is both faster and cheaper */
     size_t otherwise_first[PACE_PLAN_OTHERWISE]; /* which choice is the fastest then, */
     double otherwise_lost[PACE_PLAN_OTHERWISE];  /* and the share that the first loses to it */

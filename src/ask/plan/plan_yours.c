@@ -44,7 +44,7 @@ static pace_status say(pace_plan_asked *a, const char *key, double value) {
     return pace_texts_add(&a->file.settings, text);
 }
 
-/* Programs take a step of micro-batch x passes x replicas where nobody says another, or the micro-batch that gives the
+/* Programs take a step of micro-batch x passes x replicas unless given, or the micro-batch that gives the
  * step that somebody says. */
 static pace_status fill_batch(pace_plan_asked *a) {
     const pace_launcher_settings *file = &a->file;

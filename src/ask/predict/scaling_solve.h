@@ -29,7 +29,7 @@ pace_status pace_scaling_solve(pace_step_solution *out, pace_catalog *catalog,
 pace_status pace_scaling_advise(char *out, size_t size, pace_catalog *catalog, const pace_scaling_words *words,
                                 const char *option, const char *batch_option, double batch_times) PACE_MUST_CHECK;
 
-/** The batch of one worker where nobody says: as the model alone has it on the device. */
+/** The batch of one worker unless given: as the model alone has it on the device. */
 pace_status pace_scaling_own_batch(double *out, pace_catalog *catalog, const char *model, const pace_words *set,
                                    const pace_device *device) PACE_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* A model's step as a question words it: settings, a device, a machine, an approach. One rule for what nobody says. */
+/* A model's step as a question words it: settings, a device, a machine, an approach. One rule for what is not given. */
 #pragma once
 
 #include "ask/predict/predict_fits.h"
@@ -14,15 +14,15 @@ typedef struct {
     pace_approach approach;
     pace_step_pricer pricer;
     pace_step_solution settled; /* pace_step_settle(); nothing on a CPU, which has no closed form */
-    bool all_devices;           /* replicas fill the machine, since nobody said how many there are */
+    bool all_devices;           /* replicas fill the machine, since their number was not given */
     double idle_devices;        /* of the machine: those that no rank is on */
     bool convolves_in_tf32;     /* although all is held in fp32, as PyTorch lets cuDNN */
-    bool largest_batch;         /* micro-batch: the largest power of two that fits, since nobody said one */
-    bool precision_unsaid;      /* it is the usual one, since nobody said one */
+    bool largest_batch;         /* micro-batch: the largest power of two that fits, since none was given */
+    bool precision_unsaid;      /* it is the usual one, since none was given */
     bool zero_said;             /* the stage of ZeRO, which then must have replicas to divide among */
     bool scales_losses;         /* fp16 was taken for autocast */
     bool two_way;               /* dualpipe was taken for dualpipe-v */
-    bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since nobody said a global batch */
+    bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since no global batch was given */
     bool has_model, has_pricer;
 } pace_step_asked;
 
@@ -39,11 +39,11 @@ typedef struct {
     bool compared;               /* with other machines: one device of each, unless `set` shares the step */
 } pace_step_words;
 
-/** What a configuration is where nobody says: as the framework runs steps, which recomputes layers with attention only;
+/** What a configuration is unless given: as the framework runs steps, which recomputes layers with attention only;
  * the optimizer is Adam for models of sequences, plain SGD for others. */
 void pace_step_defaults_of(pace_config *config, const pace_framework *framework, const pace_model *model);
 
-/** The precision that nobody says: the framework's, or the other of 16 bits where the device has only that; where it
+/** The precision that is not given: the framework's, or the other of 16 bits where the device has only that; where it
  * is fp32, large models (catalog/steps.yaml, mixed_parameters) train in mixed precision on devices that have bf16.
  * `asked` has framework, model, device (NULL = none) and mode. */
 pace_run_precision pace_step_usual_precision(const pace_frameworks *frameworks, const pace_step_case *asked);
@@ -64,7 +64,7 @@ bool pace_step_scales_losses(pace_config *config, const pace_framework *framewor
 /** Whether it has tables of which a step touches few rows. */
 bool pace_model_has_tables(const pace_model *model);
 
-/** Tables of a recommender are spread over all of its ranks where nobody says: true when that was assumed. Its ranks
+/** Tables of a recommender are spread over all of its ranks unless given: true when that was assumed. Its ranks
  * share no other states then, unless it is said that they do (`shards`). */
 bool pace_step_spreads_tables(pace_config *config, const pace_model *model, bool shards);
 
@@ -73,7 +73,7 @@ bool pace_step_spreads_tables(pace_config *config, const pace_model *model, bool
 pace_status pace_step_model_open(pace_step_asked *out, pace_catalog *catalog, const char *name,
                                  const pace_words *set) PACE_MUST_CHECK;
 
-/** The rule for a micro-batch that nobody says, in options, rows and --workers alike: the largest power of two that
+/** The rule for a micro-batch that is not given, in options, rows and --workers alike: the largest power of two that
  * fits, at most `most` (catalog/steps.yaml, micro_batch_most); 1 on a CPU, in pipelines, and where not even 2 fit. */
 pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked,
                                    double most) PACE_MUST_CHECK;
@@ -83,7 +83,7 @@ pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const 
 pace_status pace_step_split_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked,
                                   double samples) PACE_MUST_CHECK;
 
-/** Opens a case and settles it. Where nobody says, a machine's devices all train a replica, and a micro-batch is the
+/** Opens a case and settles it. Unless given, a machine's devices all train a replica, and a micro-batch is the
  * largest power of two that fits (at most catalog/steps.yaml's). Errors: those of models, settings, frameworks and
  * approaches; PACE_E_USAGE for more ranks than the machine has. Close it also after a failure. */
 pace_status pace_step_asked_open(pace_step_asked *out, pace_catalog *catalog,

@@ -10,7 +10,7 @@ typedef struct {
     const pace_step_case *asked;
     pace_step_pricer *pricer;
     const pace_machine *machine; /* whose devices it may take; NULL = those it has */
-    bool fills_machine;          /* nobody said dp: it is what tp, pp and cp leave of the devices */
+    bool fills_machine;          /* dp was not given: it is what tp, pp and cp leave of the devices */
     bool zero_said;              /* the stage of ZeRO: it must have replicas to divide among */
     bool spread_tables;          /* tables of a recommender lie on all ranks */
     bool whole;                  /* every rank holds the whole model: no ZeRO, no other way to share it */

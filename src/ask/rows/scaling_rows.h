@@ -12,7 +12,7 @@ typedef struct {
     uint32_t row;
     const char *machine, *model, *approach, *settings; /* cells, or the defaults; borrowed; settings: "KEY=VALUE …" */
     bool batch_open;                                   /* no batch was said: pace_scaling_complete() finds one */
-    bool batch_assumed;                                /* and nobody said it in settings either */
+    bool batch_assumed;                                /* and settings do not give it either */
     const char *device;                                /* of the machine, instead of the one it names; "" = that */
     double workers, batch;                             /* batch: samples of one worker */
     double nodes;                                      /* that they sit on; 0 = workers fill nodes */

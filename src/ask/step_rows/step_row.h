@@ -88,7 +88,7 @@ typedef struct {
     char failed[160];
     char assumed[96]; /* what was taken for it; "" = it is known */
     bool guessed;     /* that is a guess */
-    bool any_network; /* what joins its nodes is that of the usual machine: nobody says */
+    bool any_network; /* what joins its nodes is not given: that of the usual machine */
 } pace_step_machine;
 
 /* What a cell names with figures of its own, as --on would: "h100 memory=4TB/s", "a100*8 nvlink=300GB/s". */
@@ -112,7 +112,7 @@ struct pace_step_things {
     PACE_VEC(pace_step_model *) models;
     PACE_VEC(pace_step_machine *) places;
     PACE_VEC(pace_step_worded *) worded;
-    pace_step_pricer pricer; /* for batches that nobody says; opened by the first */
+    pace_step_pricer pricer; /* for batches that are not given; opened by the first */
     bool has_pricer;
 };
 

@@ -47,7 +47,7 @@ static bool is_record(const pace_step_reader *r) {
     return measured;
 }
 
-/* A device is asked in 16 bits where nobody says; steps of sequences on devices that have 8 may be run in these. Steps
+/* A device is asked in 16 bits unless given; steps of sequences on devices that have 8 may be run in these. Steps
  * of frameworks that run in single precision unless told may be told. */
 static void doubt_precision(pace_step_row *out, const pace_step_reader *r, size_t row) {
     const double *peak = out->device->flop_per_s;

@@ -71,7 +71,7 @@ static void set_fp8(pace_step_row *out, const pace_step_reader *r, size_t row) {
     if (*fp8 && pace_step_flag(fp8) != 0 && !pace_config_is_fp8(&out->config)) out->config.precision = PACE_RUN_FP8;
 }
 
-/* The configuration still has what the framework does where nobody says. */
+/* The configuration still has what the framework does unless given. */
 static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t row) {
     int usual = out->config.recompute;
     const char *text = pace_step_cell(r, row, PACE_STEP_RECOMPUTE), *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
@@ -134,7 +134,7 @@ static void set_graphs(pace_step_row *out, const pace_step_reader *r, size_t row
     out->config = captured;
 }
 
-/* Where nobody says, as the framework has it. */
+/* Unless given, as the framework has it. */
 static void set_layout(pace_step_row *out, const pace_step_reader *r, size_t row) {
     static const pace_step_column columns[] = {PACE_STEP_LAYOUT, PACE_STEP_NOTES, PACE_STEP_FRAMEWORK};
     const char *text = pace_step_cell(r, row, PACE_STEP_LAYOUT), *said = NULL;

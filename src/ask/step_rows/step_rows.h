@@ -23,7 +23,7 @@ typedef struct {
     double may_chunk;              /* its stages may have so many chunks, of which it says nothing; 0 = they may not */
     bool may_be_fp8;               /* the row says no precision, and its framework trains in 8 bits as well */
     bool says_layout;              /* of images */
-    bool any_network;              /* nobody says what joins its nodes */
+    bool any_network;              /* what joins its nodes is not given */
     double attention;              /* pace_frameworks_attention() */
     bool says_zero;                /* the row says how replicas are sharded, or that they are not */
     bool half_causal;              /* who made the table counts half of causal attention's operations */

@@ -36,7 +36,7 @@ static void say_offloaded(pace_node *root, const pace_plan_place *p) {
     if (!(first->host_bytes > 0)) return;
     pace_node_sentence(root, !known, "What is kept on hosts takes %s of a node's host memory%s.",
                        pace_show_bytes(first->host_bytes).text,
-                       known ? "" : "; nobody said how much it has (host-memory=1TB behind --on)");
+                       known ? "" : "; how much it has was not given (host-memory=1TB behind --on)");
 }
 
 static void say_failures(pace_node *root, const pace_plan_place *p) {
@@ -118,18 +118,19 @@ static void say_other(pace_node *root, const pace_plan_asked *a, const pace_plan
     const char *word = pace_config_word(config, "precision");
     if (p->space.values[PACE_PLAN_PRECISION].count < 2) return;
     if (!(a->other.devices > 0)) {
-        pace_node_sentence(root, false, "Nobody said a precision: this is %s, in which alone something fits.", word);
+        pace_node_sentence(root, false, "No precision was given: %s is assumed, the only one in which something fits.",
+                           word);
         return;
     }
     const char *another = pace_config_word(&other->candidate.config, "precision");
     pace_node_sentence(
         root, false,
-        "Nobody said a precision: this is %s. In %s the fastest takes %s, %.2f times as long (--set precision=%s).",
+        "No precision was given: %s is assumed. In %s the fastest takes %s, %.2f times as long (--set precision=%s).",
         word, another, pace_show_ns(pace_ns(other->time_s.median)).text,
         other->time_s.median / p->choices.items[0].time_s.median, another);
 }
 
-/* What another framework would take, where nobody named one and it is faster by more than such steps are told apart. */
+/* What another framework would take, where none was given and it is faster by more than such steps are told apart. */
 static void say_framework(pace_node *root, const pace_plan_asked *a, const pace_plan_place *p) {
     const pace_plan_choice *one = &a->framed.choice;
     char config[PACE_PLAN_SAYS];
@@ -138,7 +139,7 @@ static void say_framework(pace_node *root, const pace_plan_asked *a, const pace_
     const char *closely = one->close ? " closely" : "";
     const pace_shown took = pace_show_ns(pace_ns(one->time_s.median));
     if (p->choices.count == 0) {
-        pace_node_sentence(root, true, "Nobody said a framework: with --set framework=%s %s fits%s; a step takes %s.",
+        pace_node_sentence(root, true, "No framework was given: with --set framework=%s %s fits%s; a step takes %s.",
                            a->framework, config, closely, took.text);
         return;
     }
@@ -150,7 +151,7 @@ static void say_framework(pace_node *root, const pace_plan_asked *a, const pace_
                       pace_show_days(one->days).text);
     pace_node_sentence(
         root, true,
-        "Nobody said a framework: this is %s. With --set framework=%s the fastest is %.2f times as fast: "
+        "No framework was given: %s is assumed. With --set framework=%s the fastest is %.2f times as fast: "
         "%s, %s, which fits%s%s.",
         p->step.asked.framework->name, a->framework, times, took.text, config, closely, days);
 }

@@ -163,7 +163,7 @@ static void put_tables(pace_node *root, const pace_tuned *t) {
     for (size_t i = 0; i < t->rows.count; i++) put_sizes(table, t, &t->rows.items[i]);
 }
 
-/* Choices that were measured on a host: nothing is expected, and nobody said how far times differ. */
+/* Choices that were measured on a host: nothing is expected, and the spread of times is unknown. */
 static pace_status build_table(pace_report *report, void *context) {
     const building *b = context;
     const pace_tuned *t = b->tuned;

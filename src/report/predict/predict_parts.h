@@ -90,7 +90,7 @@ pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pa
  * no then. Nothing for one that fits. */
 pace_status pace_put_fit(pace_report *report, pace_step_asked *step) PACE_MUST_CHECK;
 
-/** Puts what nobody said and moves the answer most: a precision that the device is slow in, and recomputation. */
+/** Puts the assumptions that move the answer most: a precision that the device is slow in, and recomputation. */
 void pace_put_unsaid(pace_node *root, const pace_step_asked *step);
 
 /** Puts a step's median and interval, seconds in full precision. */

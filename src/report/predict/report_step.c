@@ -196,21 +196,22 @@ static void put_precision(pace_node *root, const pace_step_asked *step) {
     pace_precision now = pace_step_main_precision(&step->asked);
     double single = pace_device_rate(step->asked.device, now), rate = pace_device_rate(step->asked.device, in);
     if (step->precision_unsaid && rate > single)
-        pace_node_sentence(root, true,
-                           "Nobody said a precision: this is %s's fp32%s. By the device's peaks products are %.3g "
-                           "times as fast with --set precision=%s.",
-                           step->asked.framework->name, now == PACE_TF32 ? ", most of it in TF32" : "", rate / single,
-                           pace_config_word(&half, "precision"));
+        pace_node_sentence(
+            root, true,
+            "No precision was given: fp32 is assumed, the default of %s%s. By the device's peaks products are %.3g "
+            "times as fast with --set precision=%s.",
+            step->asked.framework->name, now == PACE_TF32 ? ", most of it in TF32" : "", rate / single,
+            pace_config_word(&half, "precision"));
     bool other = step->precision_unsaid && step->asked.framework->precision == PACE_RUN_FP32 &&
                  step->asked.config.precision != PACE_RUN_FP32;
     if (other && !(step->asked.device->flop_per_s[PACE_FP32] > 0))
         pace_node_sentence(root, true,
-                           "Nobody said a precision: this is %s, for the catalogue has no rate of %s in fp32.",
+                           "No precision was given: %s is assumed, since the catalogue has no rate of %s in fp32.",
                            pace_config_word(&step->asked.config, "precision"), step->asked.device->name);
     else if (other)
         pace_node_sentence(root, true,
-                           "Nobody said a precision: this is %s, as models of so many parameters are trained; "
-                           "--set precision=fp32 says otherwise.",
+                           "No precision was given: %s is assumed, usual for a model of this size; "
+                           "--set precision=fp32 changes it.",
                            pace_config_word(&step->asked.config, "precision"));
 }
 
@@ -222,7 +223,7 @@ static void put_host_memory(pace_node *root, const pace_step_asked *step) {
                        pace_show_bytes(of_host).text);
     else if (on_host > 0)
         pace_node_sentence(root, true,
-                           "Nobody said how much memory the host of a node has: %s of it would be taken; "
+                           "The memory of a node's host was not given: %s of it would be taken; "
                            "--on \"%.60s host-memory=1TB\" checks that it fits.",
                            pace_show_bytes(on_host).text,
                            step->machine.devices ? step->machine.name : step->asked.device->name);
@@ -244,10 +245,11 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
         pace_node_sentence(root, true, "That is %g of the %g devices of %s.", ranks, ranks + step->idle_devices,
                            step->machine.name);
     if (step->largest_batch)
-        pace_node_sentence(root, true,
-                           "Nobody said a batch: micro-batch %.0f is the largest power of two that fits, at most %.0f; "
-                           "--set micro_batch=N says another.",
-                           step->asked.config.micro_batch, step->frameworks.micro_batch_most);
+        pace_node_sentence(
+            root, true,
+            "No batch was given: micro-batch %.0f is assumed, the largest power of two that fits, at most %.0f; "
+            "--set micro_batch=N changes it.",
+            step->asked.config.micro_batch, step->frameworks.micro_batch_most);
     put_precision(root, step);
     if (step->two_way)
         pace_node_note(root,
@@ -261,8 +263,8 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
     if (step->settled.recomputed)
         pace_node_sentence(
             root, true,
-            "Nobody said a recomputation: all activations are recomputed; without that the step needs more "
-            "memory than there is.");
+            "No recomputation was given: all activations are recomputed, because the step does not fit into memory "
+            "otherwise.");
 }
 
 void pace_put_step_values(pace_report *report, pace_estimate step_s) {

@@ -36,7 +36,7 @@ typedef enum {
     X(ASKED, "asked", NUMBER)   /* GPUs that were asked for, where none are held */                       \
     X(TIMES, "times", NUMBER)   /* what the GPUs are multiplied by: instances of a task */                \
     X(TASKS, "tasks", NUMBER)   /* of an array that stands in one row: what "list: brackets" counts */    \
-    X(SHARES, "shares", NUMBER) /* of GPUs that others hold, too, where nobody says how large they are */ \
+    X(SHARES, "shares", NUMBER) /* of GPUs that others hold too, of unknown size */                       \
     X(CLAIMS, "claims", NUMBER) /* on devices, of which another record says what and how many they are */ \
     X(SUBMIT, "submit", TIME)                                                                             \
     X(START, "start", TIME)                                                                               \

@@ -81,7 +81,7 @@ static bool lacks_unit(const lines *l) {
     return false;
 }
 
-/* Says which column was taken for what. A duration whose unit nobody says may be of any: start and end say the same. */
+/* Says which column was taken for what. A duration without a unit is checked against start and end. */
 static void tell_columns(lines *l) {
     pace_usage_binding *b = &l->stream->binding;
     char *out = l->stream->reading->columns;

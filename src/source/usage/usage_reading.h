@@ -9,9 +9,9 @@ typedef struct {
     const pace_usage_mapping *mapping;
     char separator; /* of the file's lines */
     uint64_t rows, taken, skipped, refused;
-    pace_date_order dates_told;      /* by a date of the file that can be of one order only, where nobody says it */
+    pace_date_order dates_told;      /* unless given, by a date of the file that can be of one order only */
     uint64_t bytes;                  /* as stored */
-    uint64_t unitless;               /* rows with a duration of which nobody says the unit */
+    uint64_t unitless;               /* rows with a duration of unknown unit */
     char doubt[PACE_USAGE_REASON];   /* whether counters are in the unit that their name says; "" = there is none */
     uint64_t unknown_metrics;        /* values of counters that the mapping does not know */
     char unknown_metric[64];         /* the first; "" = it has no name */

@@ -164,7 +164,7 @@ TEST(test_scores_in_memory) {
     }
 }
 
-/* Where nobody says: BERT's modules form scores, unless a compiler finds them; GPT's and Llama's take one kernel. */
+/* Unless given: BERT's modules form scores, unless a compiler finds them; GPT's and Llama's take one kernel. */
 TEST(test_usual_attention) {
     const struct {
         const char *model;
