@@ -250,9 +250,10 @@ pace_status pace_config_check_shares(const pace_config *config) {
     if (fmod(config->global_batch, once) != 0)
         return pace_fail(PACE_E_USAGE, "global_batch %g is no multiple of micro_batch x dp = %g", config->global_batch,
                          once);
-    if (fmod(config->dp * config->cp, config->ep) != 0)
-        return pace_fail(PACE_E_USAGE, "ep %g does not divide dp x cp = %g: experts are split over replicas",
-                         config->ep, config->dp * config->cp);
+    double expert_ranks = pace_config_expert_ranks(config);
+    if (fmod(expert_ranks, config->ep) != 0)
+        return pace_fail(PACE_E_USAGE, "ep %g does not divide dp x cp%s = %g: experts are split over these ranks",
+                         config->ep, expert_ranks > config->dp * config->cp ? " x tp" : "", expert_ranks);
     PACE_TRY(check_zero_group(config));
     PACE_TRY(check_offload(config));
     PACE_TRY(pace_config_check_parts(config));
@@ -414,25 +415,35 @@ pace_group_kind pace_config_shard_group(const pace_config *config, bool expert) 
     return expert ? PACE_GROUP_EXPERT_DATA : PACE_GROUP_DATA;
 }
 
+double pace_config_expert_split(const pace_config *config) {
+    return config->whole_experts && config->ep > 1 && config->sequence_parallel > 0 ? 1 : config->tp;
+}
+
+double pace_config_expert_ranks(const pace_config *config) {
+    return config->dp * config->cp * config->tp / pace_config_expert_split(config);
+}
+
 double pace_config_group_size(const pace_config *config, pace_group_kind group) {
-    double replicas = config->dp * config->cp;
+    double replicas = config->dp * config->cp, expert_ranks = pace_config_expert_ranks(config);
     switch (group) {
     case PACE_GROUP_TENSOR: return config->tp;
     case PACE_GROUP_CONTEXT: return config->cp;
     case PACE_GROUP_EXPERT: return config->ep;
     case PACE_GROUP_DATA: return replicas;
-    case PACE_GROUP_EXPERT_DATA: return replicas / config->ep;
+    case PACE_GROUP_EXPERT_DATA: return expert_ranks / config->ep;
     case PACE_GROUP_PIPELINE: return config->pp;
     case PACE_GROUP_SHARD: return replicas / pace_config_copies(config);
     case PACE_GROUP_REPLICA: return pace_config_copies(config);
-    case PACE_GROUP_EXPERT_SHARD: return replicas / pace_config_copies(config) / config->ep;
+    case PACE_GROUP_EXPERT_SHARD: return expert_ranks / pace_config_copies(config) / config->ep;
     default: return 1;
     }
 }
 
 int64_t pace_config_stride(const pace_config *config, pace_group_kind group) {
+    bool of_experts = group == PACE_GROUP_EXPERT_DATA || group == PACE_GROUP_EXPERT_SHARD;
     double stride = group == PACE_GROUP_TENSOR ? 1 : config->tp;
-    if (group == PACE_GROUP_EXPERT_DATA || group == PACE_GROUP_EXPERT_SHARD) stride *= config->ep;
+    if (group == PACE_GROUP_EXPERT || of_experts) stride = pace_config_expert_split(config);
+    if (of_experts) stride *= config->ep;
     if (group == PACE_GROUP_REPLICA) stride *= pace_config_group_size(config, PACE_GROUP_SHARD);
     if (group == PACE_GROUP_PIPELINE) stride *= config->cp * config->dp;
     return (int64_t)stride;

@@ -160,6 +160,7 @@ typedef struct {
     bool parts_loss;           /* nor this: a cross entropy is kernels of single operations, in single precision */
     bool sums_beside; /* nor this: tensor-parallel ranks sum an input's gradient beside the product of the weight's */
     bool tokens_once; /* nor this: tokens cross to each node once, whatever expert_nodes says */
+    bool whole_experts; /* nor this: tensor-parallel ranks that split words share experts out, each whole */
     double host_update_ns; /* nor this: what a rank's share of its host takes to update one parameter */
     int operators;         /* a pace_operators, nor this: which of those within others are lowered */
     bool sorts_on_host; /* nor this, but a framework's: of each layer of experts a pass begins with a call "dispatch" */
@@ -202,6 +203,10 @@ pace_status pace_config_check_parts(const pace_config *config) PACE_MUST_CHECK;
 double pace_config_ranks(const pace_config *config);
 /** dp with which replicas of tp x pp x cp ranks fill so many devices; 0 where they leave some over. */
 double pace_config_replicas(const pace_config *config, double devices);
+/** How many tensor-parallel ranks split each expert; the others of them have other experts. */
+double pace_config_expert_split(const pace_config *config);
+/** Ranks of one stage that experts may be divided among: replicas, and tensor-parallel ranks that do not split them. */
+double pace_config_expert_ranks(const pace_config *config);
 /** How many ranks a group has, and how far they are apart. PACE_GROUP_DATA holds the replicas of parameters, whose
  * gradients are summed: over data and context; PACE_GROUP_EXPERT_DATA those of experts. */
 double pace_config_group_size(const pace_config *config, pace_group_kind group);

@@ -433,7 +433,7 @@ static void accumulate_experts(pace_lowering *to, const layer_view *view) {
 /* Of a turn of their own. */
 static void expert_weights(pace_lowering *to, const layer_view *view, const pace_expert_size *size, double tokens) {
     const double *option = view->layer->option;
-    double ffn = option[PACE_OPTION_FFN] / to->config->tp, in = view->input->shape.channels;
+    double ffn = option[PACE_OPTION_FFN] / pace_config_expert_split(to->config), in = view->input->shape.channels;
     grouped_back(to, view->layer, size, in, ffn, view->bytes);
     grouped_back(to, view->layer, size, option[PACE_OPTION_GATED] > 0 ? 2 * ffn : ffn, in, view->bytes);
     pace_emit_sized_backward_op(to, PACE_SAMPLES_SUMMED, "MmBackward0", "aten::mm",
@@ -444,10 +444,11 @@ static void expert_weights(pace_lowering *to, const layer_view *view, const pace
 
 void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     const double *option = view->layer->option;
-    double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
+    double tokens = pace_emit_places(to, &view->input->shape) * pace_lower_routed_share(to);
+    double in = view->input->shape.channels;
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
     bool gated = option[PACE_OPTION_GATED] > 0;
-    double ffn = option[PACE_OPTION_FFN] / to->config->tp, up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
+    double ffn = option[PACE_OPTION_FFN] / pace_config_expert_split(to->config), up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
     int bytes = view->bytes;
     if (to->config->sorts_on_host && forms_inputs(to)) pace_region_dispatch(to);
     if (!forms_inputs(to)) {
@@ -469,7 +470,8 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
                           bytes);
     grouped_back(to, view->layer, &size, up, in, bytes);
     pace_lower_dispatch(to, &size, in, bytes);
-    if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, tokens * in * bytes);
+    if (pace_config_expert_split(to->config) > 1)
+        pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, tokens * in * bytes);
     pace_emit_open_backward(to, "IndexBackward0");
     pace_emit_op(to, "aten::zeros", pace_emit_copy(to, "fill", tokens * in, bytes));
     pace_emit_op(to, "aten::_index_put_impl_", pace_emit_copy(to, "scatter", size.rows * in, bytes));

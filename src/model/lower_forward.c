@@ -254,10 +254,11 @@ void pace_forward_lstm(pace_lowering *to, const layer_view *view) {
 
 void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     const double *option = view->layer->option;
-    double tokens = pace_emit_places(to, &view->input->shape), in = view->input->shape.channels;
+    double tokens = pace_emit_places(to, &view->input->shape) * pace_lower_routed_share(to);
+    double in = view->input->shape.channels;
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
     bool gated = option[PACE_OPTION_GATED] > 0;
-    double ffn = option[PACE_OPTION_FFN] / to->config->tp, up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
+    double ffn = option[PACE_OPTION_FFN] / pace_config_expert_split(to->config), up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
     if (to->config->sorts_on_host) pace_region_dispatch(to);
     pace_emit_op(to, "aten::linear > aten::mm",
                  pace_emit_gemm(to, 1, tokens, option[PACE_OPTION_EXPERTS], in, view->bytes));
@@ -278,7 +279,8 @@ void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_sized_op(to, PACE_SAMPLES_ROWS, "aten::_grouped_mm",
                        pace_emit_in_segment(to, view->layer,
                                             pace_emit_gemm(to, size.groups, size.each, in, ffn, view->bytes)));
-    if (to->config->tp > 1) pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, whole_bytes(to, view));
+    if (pace_config_expert_split(to->config) > 1)
+        pace_emit_exchange(to, "allreduce", PACE_GROUP_TENSOR, whole_bytes(to, view));
     pace_lower_dispatch(to, &size, in, view->bytes);
     pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", size.rows * in, 1, 1, view->bytes));
     pace_emit_op(to, "aten::index_add_", pace_emit_copy(to, "scatter", size.rows * in, view->bytes));

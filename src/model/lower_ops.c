@@ -239,10 +239,15 @@ pace_op pace_lower_other(const pace_lowering *to, const char *kind, double eleme
         kind);
 }
 
+double pace_lower_routed_share(const pace_lowering *to) {
+    return pace_config_expert_split(to->config) / to->config->tp;
+}
+
 /* Of the rank whose experts have most tokens, for which the others wait. */
 pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_layer *layer) {
     double more = 1 + to->config->imbalance / 100;
-    double rows = to->batch * to->sequence * layer->option[PACE_OPTION_TOPK] * more;
+    double tokens = to->batch * to->sequence * pace_lower_routed_share(to);
+    double rows = tokens * layer->option[PACE_OPTION_TOPK] * more;
     double experts = layer->option[PACE_OPTION_EXPERTS] / to->config->ep;
     double groups = rows < experts ? rows : experts;
     return (pace_expert_size){groups, rows / groups, rows, layer->option[PACE_OPTION_TOPK],
@@ -267,7 +272,7 @@ double pace_lower_parameters(const pace_lowering *to, const pace_layer *layer) {
     if (layer->rule->rows_divided) return layer->parameters / to->config->tp;
     if (layer->rule->expert_elements) {
         double experts = layer->rule->expert_elements(layer);
-        return layer->parameters - experts + kept * experts / (to->config->ep * to->config->tp);
+        return layer->parameters - experts + kept * experts / (to->config->ep * pace_config_expert_split(to->config));
     }
     if (layer->shard == PACE_SHARD_NONE) whole = layer->parameters;
     return kept * (whole + (layer->parameters - whole) / to->config->tp);

@@ -71,6 +71,9 @@ pace_op pace_lower_layer_norm(const pace_lowering *to, const pace_layer *layer, 
 pace_op pace_lower_tril(const pace_lowering *to, double vectors, pace_pass pass, int bytes);
 pace_op pace_lower_dropout(const pace_lowering *to, double elements, int bytes);
 pace_op pace_lower_other(const pace_lowering *to, const char *kind, double elements, int bytes);
+/** Share of a replica's tokens that a rank sends to experts: tensor-parallel ranks with whole experts have words of
+ * their own. */
+double pace_lower_routed_share(const pace_lowering *to);
 pace_expert_size pace_lower_expert_size(const pace_lowering *to, const pace_layer *layer);
 
 /* Backward, of every kind of layer: */

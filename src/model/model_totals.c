@@ -94,9 +94,10 @@ double pace_kept_experts(const pace_model *model, const pace_layer *layer, const
     double up = option[PACE_OPTION_GATED] > 0 ? 2 : 1;
     double input = keeps_fp8(layer, config) ? 1 : element_bytes, output = config->routes_inside ? 0 : element_bytes;
     double unweighed = config->routes_inside && up == 1 ? element_bytes : 0;
-    return pace_model_sequence(model, config) / config->cp * option[PACE_OPTION_TOPK] *
+    double split = pace_config_expert_split(config), tokens = pace_model_sequence(model, config) / config->cp;
+    return tokens * split / config->tp * option[PACE_OPTION_TOPK] *
            ((input + output) * layer->shape.channels +
-            (up * element_bytes + unweighed + input) * option[PACE_OPTION_FFN] / config->tp);
+            (up * element_bytes + unweighed + input) * option[PACE_OPTION_FFN] / split);
 }
 
 double pace_kept_interaction(const pace_model *model, const pace_layer *layer, const pace_config *config,

@@ -114,6 +114,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"parts_loss", &out->parts_loss, 1, 1},
                                    {"sums_beside", &out->sums_beside, 1, 1},
                                    {"tokens_once", &out->tokens_once, 1, 1},
+                                   {"whole_experts", &out->whole_experts, 1, 1},
                                    {"sums_in_convolutions", &out->sums_in_convolutions, 1, 1},
                                    {"nchw_until", &out->nchw_until, 1, 1000},
                                    {"from_generation", &out->from_generation, 1, 1000},
@@ -326,6 +327,7 @@ void pace_framework_defaults(pace_config *config, const pace_framework *framewor
     config->parts_loss = framework->parts_loss > 0;
     config->sums_beside = framework->sums_beside > 0;
     config->tokens_once = framework->tokens_once > 0;
+    config->whole_experts = framework->whole_experts > 0;
     config->sums_in_convolutions = framework->sums_in_convolutions > 0;
     config->layout = framework->layout;
     config->execution = framework->execution;

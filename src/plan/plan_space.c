@@ -219,9 +219,8 @@ static bool may_be(const walker *w, pace_config *config, pace_plan_field field) 
     case PACE_PLAN_PP:
         config->dp = replicas_of(w, config);
         if (config->dp < 1) return false;
-        replicas = config->dp * config->cp;
-        if (space->tables_follow) config->ep = replicas;
-        return divides(replicas, config->ep);
+        if (space->tables_follow) config->ep = config->dp * config->cp;
+        return divides(pace_config_expert_ranks(config), config->ep);
     case PACE_PLAN_VPP: return may_chunk(config, space);
     case PACE_PLAN_SCHEDULE: return may_order(config);
     case PACE_PLAN_ZERO:

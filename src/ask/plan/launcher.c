@@ -21,6 +21,7 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
                    {"vpp", c->vpp},
                    {"cp", c->cp},
                    {"ep", c->ep},
+                   {"whole_experts", c->tp > 1 && pace_config_expert_split(c) == 1},
                    {"experts", l->tables ? 1 : c->ep},
                    {"tables", l->tables ? c->ep : 1},
                    {"dp", c->dp},

@@ -62,6 +62,7 @@ static void fill(pace_config *config, const pace_config *usual) {
     config->parts_loss = usual->parts_loss;
     config->sums_beside = usual->sums_beside;
     config->tokens_once = usual->tokens_once;
+    config->whole_experts = usual->whole_experts;
     config->sums_in_convolutions = usual->sums_in_convolutions;
 }
 

@@ -9,12 +9,20 @@ double pace_step_at_least_one(const pace_step_reader *r, size_t row, pace_step_c
     return pace_step_number(&value, r, row, column) && value >= 1 && value == floor(value) ? value : 0;
 }
 
-/* Megatron lets experts be split over tensor-parallel ranks as well: the same share each, in groups of another shape.
- */
+/* Weights in 16 bits and their gradients in single precision. */
+enum { HELD_BYTES = 6 };
+
+/* Megatron lets tensor-parallel ranks split experts as well, which they do where whole ones leave no room for weights
+ * and gradients, or where `ep` counts them: the same share each, in groups of another shape. */
 static void split_experts(pace_step_row *out) {
     pace_config *config = &out->config;
+    double held = HELD_BYTES * pace_model_total(out->model, config).parameters / (config->ep * config->pp);
+    if (config->whole_experts && held > out->device->memory_bytes && pace_config_expert_split(config) < config->tp) {
+        config->whole_experts = false;
+        pace_step_note(out, "assumed experts split over tp %g: whole ones do not fit", config->tp);
+    }
     double replicas = config->dp * config->cp, stated = config->ep;
-    if (fmod(replicas, stated) == 0 || fmod(replicas * config->tp, stated) != 0) return;
+    if (fmod(pace_config_expert_ranks(config), stated) == 0 || fmod(replicas * config->tp, stated) != 0) return;
     config->ep = fmod(stated, config->tp) == 0 ? stated / config->tp : 1;
     if (fmod(replicas, config->ep) != 0) config->ep = 1;
     pace_step_note(out, "took ep %g for ep %g within tp %g", stated, config->ep, config->tp);
@@ -77,7 +85,7 @@ static void assume_data_parallel(pace_step_row *out, const pace_step_reader *r, 
          shards = out->framework->zero_known[3] || out->model->sequence == 0;
     double each = frozen   ? 2
                   : shards ? 16
-                           : 6; /* weights; and gradients; and Adam's states, unless replicas share these */
+                           : HELD_BYTES; /* weights; and gradients; and Adam's states, unless replicas share these */
     double whole = each * pace_model_total(out->model, &out->config).parameters;
     double room = out->device->memory_bytes / 2 * out->config.tp * out->config.pp;
     bool fits = whole < room || (shards && out->config.pp > 1);
