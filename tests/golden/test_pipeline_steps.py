@@ -150,6 +150,22 @@ def framed():
     expect(abs(walked / plain["step"]["step_ns"] - 1) < 0.04, walked, plain["step"])
 
 
+def whole_experts():
+    """Megatron Core's tensor-parallel ranks have whole experts: Mixtral's 45.1 of 46.7 billion parameters are divided by ep alone, the others by tp,
+    and eight neighbours exchange within their node, whatever joins nodes."""
+    experts, others = 32 * 8 * 3 * 4096 * 14336, 46.7e9 - 32 * 8 * 3 * 4096 * 14336
+    def asked(machine, settings):
+        done = subprocess.run([PACELINE, "predict", "mixtral-8x7b", "--on", machine, "--set", settings, "--set", "framework=nemo", "--format", "json"], capture_output=True, text=True)
+        expect(done.returncode == 0, done.stderr)
+        answer = json.loads(done.stdout)
+        return {part["part"]: part["time_ns"] for part in answer["parts"]}, {part["kind"]: part["held_bytes"] for part in answer["memory"]}
+    parts, memory = asked("dgx-h100*4", "tp=4,dp=8,ep=8")
+    expect(abs(memory["parameters"] / (2 * (experts / 8 + others / 4)) - 1) < 0.01, memory)
+    slow, _ = asked("dgx-h100*4 net=100Gb/s", "tp=4,dp=8,ep=8")
+    expect(parts["expert exchange"] == slow["expert exchange"] > 0, parts, slow)
+    expect(parts["data exchange"] < slow["data exchange"], parts, slow)
+
+
 def copied_back():
     """ZeRO 1 is DistributedDataParallel with a divided optimizer: the gradients of ResNet-50's 161 tensors come back from their buckets. 2 copies
     its parameters out of the flat buffer of each gather instead."""
@@ -300,6 +316,7 @@ rows_and_options()
 drawn()
 lasts_as_long()
 framed()
+whole_experts()
 copied_back()
 waits_that_no_timeline_shows()
 uneven()
