@@ -158,8 +158,8 @@ typedef struct {
     bool sums_in_convolutions; /* nor this: convolutions sum what batch norms behind them need of their outputs */
     bool fuses_norms;          /* nor this: a norm is one kernel, written by hand */
     bool parts_loss;           /* nor this: a cross entropy is kernels of single operations, in single precision */
-    bool sums_beside; /* nor this: tensor-parallel ranks sum an input's gradient beside the product of the weight's */
-    bool tokens_once; /* nor this: tokens cross to each node once, whatever expert_nodes says */
+    bool sums_beside;   /* nor this: tensor-parallel ranks sum an input's gradient beside the product of the weight's */
+    bool tokens_once;   /* nor this: tokens cross to each node once, whatever expert_nodes says */
     bool whole_experts; /* nor this: tensor-parallel ranks that split words share experts out, each whole */
     double host_update_ns; /* nor this: what a rank's share of its host takes to update one parameter */
     int operators;         /* a pace_operators, nor this: which of those within others are lowered */

@@ -448,7 +448,8 @@ void pace_backward_experts(pace_lowering *to, const layer_view *view) {
     double in = view->input->shape.channels;
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
     bool gated = option[PACE_OPTION_GATED] > 0;
-    double ffn = option[PACE_OPTION_FFN] / pace_config_expert_split(to->config), up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
+    double ffn = option[PACE_OPTION_FFN] / pace_config_expert_split(to->config), up = gated ? 2 * ffn : ffn,
+           inner = size.rows * ffn;
     int bytes = view->bytes;
     if (to->config->sorts_on_host && forms_inputs(to)) pace_region_dispatch(to);
     if (!forms_inputs(to)) {

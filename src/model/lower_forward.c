@@ -258,7 +258,8 @@ void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     double in = view->input->shape.channels;
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
     bool gated = option[PACE_OPTION_GATED] > 0;
-    double ffn = option[PACE_OPTION_FFN] / pace_config_expert_split(to->config), up = gated ? 2 * ffn : ffn, inner = size.rows * ffn;
+    double ffn = option[PACE_OPTION_FFN] / pace_config_expert_split(to->config), up = gated ? 2 * ffn : ffn,
+           inner = size.rows * ffn;
     if (to->config->sorts_on_host) pace_region_dispatch(to);
     pace_emit_op(to, "aten::linear > aten::mm",
                  pace_emit_gemm(to, 1, tokens, option[PACE_OPTION_EXPERTS], in, view->bytes));

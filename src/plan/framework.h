@@ -55,7 +55,7 @@ typedef struct {
         routes_inside; /* whether experts weigh what they compute before their last product, whose output is not kept */
     double sums_in_convolutions; /* whether convolutions sum what batch norms behind them need */
     double nchw_until;           /* the newest generation of devices on which its images lie so; 0 = on all */
-    double whole_experts; /* whether tensor-parallel ranks that split words share experts out, each whole */
+    double whole_experts;        /* whether tensor-parallel ranks that split words share experts out, each whole */
     double tokens_once; /* whether a token crosses to each node once, and is copied to its experts' ranks there */
     pace_loss_bytes losses[PACE_CROSS_ENTROPIES]; /* of a cross entropy that is told, whatever the framework */
     double engine_bytes;
