@@ -201,10 +201,6 @@ static pace_status walk(pace_forecast_result *out, const pace_remedy_ground *g, 
     return status;
 }
 
-static bool changed_something(const pace_what_if *what_if, const pace_forecast_edits *edits) {
-    return !what_if->idle || *(const size_t *)(const void *)((const char *)edits + what_if->changed) > 0;
-}
-
 /* Of what is left, by the spread of what is saved: to first order, and no further than to the step as it is. */
 static double spread_of_saving(double left, double spread) {
     double to_the_step = -log(left) / log(pace_estimate_high((pace_estimate){.median = 1, .spread = 1}));
@@ -263,7 +259,7 @@ static pace_status try_values(pace_remedy_trial *out, const pace_remedy_ground *
         status = walk(&result, g, forecast, row, value);
         if (pace_remedy_is_refused(status)) continue;
         if (status != PACE_OK) return status;
-        bool changed = out->answered = changed_something(row->what_if, &result.edits);
+        bool changed = out->answered = !pace_what_if_is_idle(row->what_if, &result.edits);
         status = changed ? keep(out, g, row, resource, &result, value) : PACE_E_USAGE;
         pace_forecast_result_free(&result);
         if (!row->all_values || (status != PACE_OK && !pace_remedy_is_refused(status))) break;

@@ -110,11 +110,11 @@ static bool drops(const pace_scenario *scenario) {
 }
 
 /* Types of overhead to do without that cost something so far. */
-static pace_status count_dropped(pace_editing *e) {
+static pace_status count_dropped(pace_editing *e, size_t *dropped) {
     for (int type = 0; type < PACE_OVERHEAD_TYPES; type++) {
         bool spent = false;
         for (size_t i = 0; i < e->count; i++) spent |= e->ranks[i].costs.types[type].log_sum > 0;
-        e->edits->dropped_types += spent && e->scenario->overhead_scale[type] == 0;
+        *dropped += spent && e->scenario->overhead_scale[type] == 0;
     }
     return PACE_OK;
 }
@@ -135,10 +135,10 @@ static size_t count_single(const pace_graph *graph) {
     return single;
 }
 
-static pace_status capture(pace_editing *e) {
+static pace_status capture(pace_editing *e, size_t *captured) {
     const pace_analysis *measured = e->forecast->measured;
     for (size_t i = 0; i < e->count; i++) {
-        e->edits->captured += count_single(&e->variants[i].graph);
+        *captured += count_single(&e->variants[i].graph);
         const pace_rank *trace = measured ? measured->traces.items[i] : NULL;
         if (trace && !trace->work.host_is_device) PACE_TRY(keep_recorded_order(&e->variants[i], &trace->step));
     }
