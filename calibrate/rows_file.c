@@ -1,7 +1,6 @@
 #include "rows_file.h"
 
 #include "base/decimal.h"
-#include "base/print.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,6 @@
 #include "base/status.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /** Brings the nodes of a tree, and the parents they name, into depth-first order, of siblings the one of larger weight
  * first (equal ones by number): `parent_at` is where a node holds its parent's number (uint32_t). Node 0 is the root;

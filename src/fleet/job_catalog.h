@@ -89,7 +89,7 @@ void pace_job_catalog_free(pace_job_catalog *catalog);
 
 /** A machine by what --on says: a name of jobs.yaml, or what machine/machine.h knows, and figures in place of its own:
  *    "pai-2018", "pai-2018 network=100Gb/s compute=2x", "pai-v100 memory_efficiency=0.5"
- *    "dgx-h100", "a100*8 nvlink=300GB/s net=200Gb/s", "rack.yaml compute=2x" (fleet/job_machine_derive.h)
+ *    "dgx-h100", "a100*8 nvlink=300GB/s net=200Gb/s", "rack.yaml compute=2x" (fleet/job_machine.c)
  * A figure is known by its name or by its resource's. Errors: PACE_E_MISSING for an unknown name (with the closest),
  * PACE_E_USAGE for a figure that is unknown or cannot be, and those of pace_machine_parse(). */
 pace_status pace_job_machine_parse(pace_job_machine *out, const pace_job_catalog *catalog,

@@ -15,17 +15,13 @@ typedef struct {
     pace_job_setting setting;
 } reader;
 
-static pace_status expected(const reader *r, const pace_yaml_node *node, const char *what) {
-    return pace_yaml_fail(r->yaml, node, "expected %s", what);
-}
-
 static pace_status read_point(pace_drawn *out, const reader *r, const pace_yaml_node *point, size_t i) {
-    if (pace_yaml_count(point) != 2) return expected(r, point, "[share, value]");
+    if (pace_yaml_count(point) != 2) return pace_yaml_fail(r->yaml, point, "expected [share, value]");
     PACE_TRY(pace_yaml_number(&out->at[i], r->yaml, pace_yaml_item(point, 0)));
     PACE_TRY(pace_yaml_number(&out->value[i], r->yaml, pace_yaml_item(point, 1)));
     if (i > 0 && i < PACE_QUANTILES && !(out->at[i] > out->at[i - 1] && out->value[i] >= out->value[i - 1]))
-        return expected(r, point, "ascending shares and values");
-    if (out->is_log && !(out->value[i] > 0)) return expected(r, point, "a value above 0");
+        return pace_yaml_fail(r->yaml, point, "expected ascending shares and values");
+    if (out->is_log && !(out->value[i] > 0)) return pace_yaml_fail(r->yaml, point, "expected a value above 0");
     return PACE_OK;
 }
 
@@ -38,7 +34,8 @@ static pace_status read_drawn(pace_drawn *out, const reader *r, const pace_yaml_
         return pace_yaml_fail(r->yaml, parent, "expected \"%s\" with 2 to %d quantiles", key, (int)PACE_QUANTILES);
     *out = (pace_drawn){.count = count, .is_log = is_log && strcmp(is_log, "true") == 0};
     for (size_t i = 0; i < count; i++) PACE_TRY(read_point(out, r, pace_yaml_item(points, i), i));
-    if (out->at[0] != 0 || out->at[count - 1] != 1) return expected(r, points, "quantiles from 0 to 1");
+    if (out->at[0] != 0 || out->at[count - 1] != 1)
+        return pace_yaml_fail(r->yaml, points, "expected quantiles from 0 to 1");
     for (size_t i = 0; out->is_log && i < count; i++) out->value[i] = log(out->value[i]);
     return follows ? pace_yaml_number(&out->follows_size, r->yaml, follows) : PACE_OK;
 }
@@ -66,8 +63,8 @@ static pace_status read_class(pace_population_class *out, const reader *r, const
     const char *name = pace_yaml_text_of(node, "architecture");
     const pace_yaml_node *share = pace_yaml_get(pace_yaml_get(node, "share"), "value");
     if (!name || !pace_job_architecture_find(&out->architecture, name, strlen(name)))
-        return expected(r, node, "an architecture");
-    if (!share) return expected(r, node, "a share with a value");
+        return pace_yaml_fail(r->yaml, node, "expected an architecture");
+    if (!share) return pace_yaml_fail(r->yaml, node, "expected a share with a value");
     PACE_TRY(pace_yaml_number(&out->until, r->yaml, share));
     PACE_TRY(read_drawn(&out->cnodes, r, node, "cnodes"));
     PACE_TRY(read_drawn(&out->weights_share, r, node, "weights_share"));
@@ -83,14 +80,14 @@ static pace_status read_population(pace_population *out, reader *r) {
     size_t count = pace_yaml_count(classes);
     PACE_TRY(pace_job_setting_parse(&r->setting, r->catalog, &words));
     if (!pace_yaml_is_list(classes) || count == 0 || count > PACE_JOB_ARCHITECTURES)
-        return expected(r, root, "a list \"classes\"");
+        return pace_yaml_fail(r->yaml, root, "expected a list \"classes\"");
     *out = (pace_population){.count = count};
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         PACE_TRY(read_class(&out->classes[i], r, pace_yaml_item(classes, i)));
         sum = out->classes[i].until += sum;
     }
-    if (fabs(sum - 1) > 1e-9) return expected(r, classes, "shares that add up to 1");
+    if (fabs(sum - 1) > 1e-9) return pace_yaml_fail(r->yaml, classes, "expected shares that add up to 1");
     PACE_TRY(read_drawn(&out->memory_bound_share, r, root, "memory_bound_share"));
     PACE_TRY(read_drawn(&out->step_s, r, root, "step_s"));
     PACE_TRY(read_drawn(&out->batch_size, r, root, "batch_size"));

@@ -77,10 +77,7 @@ typedef struct {
     size_t dropped_types;      /* of overheads that some rank has and now does without */
     size_t captured;           /* launches that a device graph makes now and did not before */
     size_t other_precision;    /* launches whose operation is in another precision */
-    size_t repriced_exchanges; /* recorded exchanges that take another time over their links */
     size_t moved_exchanges;    /* that take the links of another machine */
-    size_t evened_kernels;     /* that take the mean of the ranks' */
-    size_t buckets;            /* of gradients, as they are summed now */
 } pace_forecast_edits;
 
 /* How gradients were exchanged, where an approach was named. */

@@ -1,11 +1,91 @@
 #include "forecast/remedy_trial.h"
 #include "base/pattern.h"
 #include "forecast/remedy_hints.h"
-#include "forecast/remedy_values.h"
 #include "insight/steps/passes.h"
+#include "forecast/forecast.h"
+#include "forecast/remedy_catalog.h"
+#include "forecast/saving_bound.h"
+#include "base/decimal.h"
+#include "base/print.h"
+#include "forecast/rank_batches.h"
 
 #include <math.h>
 #include <string.h>
+
+/* What a remedy is tried with, and how its words read then. */
+
+typedef char pace_remedy_value_text[256];
+
+/* What values follow from. */
+typedef struct {
+    const pace_forecast *forecast;
+    double headroom;
+    int most_workers;
+} pace_remedy_setting;
+
+/* As many as fetch faster than the rest of the step needs input, of the rank whose input takes the largest share. */
+static double workers_of(const pace_remedy_setting *setting) {
+    double most = 0;
+    PACE_ITEMS (const pace_forecast_rank, rank, &setting->forecast->ranks) {
+        double input_ns = pace_graph_stretches(&rank->graph).ns, rest_ns = rank->steps_ns - input_ns;
+        if (!(input_ns > 0)) continue;
+        double workers = rest_ns > 0 ? ceil(setting->headroom * input_ns / rest_ns) : setting->most_workers;
+        most = fmax(most, fmin(workers, setting->most_workers));
+    }
+    return most;
+}
+
+/* Twice what the first rank computes at a time; 0 = nothing shows it. */
+static double double_batch(const pace_remedy_setting *setting) {
+    pace_batch_size size;
+    if (pace_rank_batches_first(&size, setting->forecast, 0) != PACE_OK) return 0;
+    return 2 * (double)size.samples;
+}
+
+/* The value that is tried at a turn, from 0; of a flag "". False: there is none. */
+static bool remedy_value_at(pace_remedy_value_text out, const pace_remedy_row *row, size_t turn,
+                            const pace_remedy_setting *setting) {
+    out[0] = '\0';
+    if (row->value == PACE_REMEDY_LISTED) {
+        const char *text =
+            turn < pace_yaml_count(row->values) ? pace_yaml_text(pace_yaml_item(row->values, turn)) : NULL;
+        if (text) pace_snprintf(out, sizeof(pace_remedy_value_text), "%s", text);
+        return text != NULL;
+    }
+    if (turn > 0 || row->value == PACE_REMEDY_FLAG) return turn == 0;
+    double number = row->value == PACE_REMEDY_WORKERS ? workers_of(setting) : double_batch(setting);
+    pace_snprintf(out, sizeof(pace_remedy_value_text), "%.0f", number);
+    return number > 0;
+}
+
+/* Times as many samples as the measured step has that the step with the remedy takes. */
+static double remedy_samples(const pace_remedy_row *row, const pace_forecast_edits *edits, const char *value) {
+    double wanted;
+    bool asked = row->what_if == &pace_if_batch && pace_number_parse(&wanted, value);
+    return pace_saving_samples(asked ? wanted : 0, edits);
+}
+
+static size_t count_marks(const char *text, const char *mark) {
+    size_t count = 0;
+    for (const char *at = strstr(text, mark); at; at = strstr(at + 1, mark)) count++;
+    return count;
+}
+
+/* The text with the value in place of "{value}"; freed with pace_free(). */
+static pace_status remedy_words(char **out, const char *text, const char *value) {
+    static const char mark[] = "{value}";
+    const char *put = value ? value : "";
+    size_t room = strlen(text) + count_marks(text, mark) * strlen(put) + 1, used = 0;
+    char *words = pace_alloc(room, 1);
+    if (!words) return PACE_E_MEMORY;
+    for (const char *at = strstr(text, mark); at; at = strstr(text, mark)) {
+        used += (size_t)pace_snprintf(words + used, room - used, "%.*s%s", (int)(at - text), text, put);
+        text = at + sizeof mark - 1;
+    }
+    pace_snprintf(words + used, room - used, "%s", text);
+    *out = words;
+    return PACE_OK;
+}
 
 /* --- whether it applies ------------------------------------------------------------------------------------------- */
 
@@ -121,10 +201,6 @@ static pace_status walk(pace_forecast_result *out, const pace_remedy_ground *g, 
     return status;
 }
 
-static bool changed_something(const pace_what_if *what_if, const pace_forecast_edits *edits) {
-    return !what_if->idle || *(const size_t *)(const void *)((const char *)edits + what_if->changed) > 0;
-}
-
 /* Of what is left, by the spread of what is saved: to first order, and no further than to the step as it is. */
 static double spread_of_saving(double left, double spread) {
     double to_the_step = -log(left) / log(pace_estimate_high((pace_estimate){.median = 1, .spread = 1}));
@@ -137,15 +213,15 @@ static pace_status take(pace_remedy *remedy, const pace_remedy_ground *g, const 
     remedy->step_s = result->step_s;
     remedy->walked_s = result->step_s.median;
     remedy->walked_low_s = pace_estimate_low(result->step_s);
-    remedy->samples = pace_remedy_samples(&remedy->row, &result->edits, value);
+    remedy->samples = remedy_samples(&remedy->row, &result->edits, value);
     remedy->busiest_s = busiest_s(&result->analysis);
     double share = remedy->step_s.median / remedy->samples / now_s; /* of the step of today */
     remedy->saved_share = 1 - share;
     if (share > 0 && share < 1)
         remedy->step_s.spread = hypot(remedy->step_s.spread, spread_of_saving(share, remedy->row.spread));
     if (value && !(remedy->value = pace_copy_text(value, strlen(value)))) return PACE_E_MEMORY;
-    PACE_TRY(pace_remedy_words(&remedy->says, remedy->row.says, value));
-    PACE_TRY(pace_remedy_words(&remedy->how, remedy->row.how, value));
+    PACE_TRY(remedy_words(&remedy->says, remedy->row.says, value));
+    PACE_TRY(remedy_words(&remedy->how, remedy->row.how, value));
     const pace_lead *behind = &g->behind[remedy->resource];
     remedy->culprit = behind->culprit;
     if (behind->waits_in) { /* what the host waits in tells more than what comes late then */
@@ -177,13 +253,13 @@ static pace_status try_values(pace_remedy_trial *out, const pace_remedy_ground *
     pace_status status = PACE_E_USAGE;
     pace_remedy_value_text text;
     pace_remedy_setting setting = {forecast, g->catalog.headroom, g->catalog.most_workers};
-    for (size_t i = 0; pace_remedy_value_at(text, row, i, &setting); i++) {
+    for (size_t i = 0; remedy_value_at(text, row, i, &setting); i++) {
         const char *value = row->what_if->option.argument ? text : NULL;
         pace_forecast_result result;
         status = walk(&result, g, forecast, row, value);
         if (pace_remedy_is_refused(status)) continue;
         if (status != PACE_OK) return status;
-        bool changed = out->answered = changed_something(row->what_if, &result.edits);
+        bool changed = out->answered = !pace_what_if_is_idle(row->what_if, &result.edits);
         status = changed ? keep(out, g, row, resource, &result, value) : PACE_E_USAGE;
         pace_forecast_result_free(&result);
         if (!row->all_values || (status != PACE_OK && !pace_remedy_is_refused(status))) break;

@@ -89,7 +89,6 @@ pace_status pace_variant_fuse(size_t *fused, pace_variant *variant,
     uint32_t *into = pace_alloc(variant->graph.launches.count + 1, sizeof *into);
     if (!into) return PACE_E_MEMORY;
     for (uint32_t i = 0; i < variant->graph.launches.count; i++) into[i] = i;
-    *fused = 0;
     pace_status status = find(into, fused, variant, context);
     if (status == PACE_OK) status = pace_variant_merge(variant, into);
     pace_free(into);

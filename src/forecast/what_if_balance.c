@@ -128,7 +128,8 @@ static pace_status price_all(pace_editing *e, double **cost_ns) {
     return PACE_OK;
 }
 
-static pace_status apply(pace_editing *e) {
+static pace_status apply(pace_editing *e, size_t *changed) {
+    (void)changed;
     double **cost_ns = pace_alloc(e->count + 1, sizeof *cost_ns);
     pace_status status = cost_ns ? price_all(e, cost_ns) : PACE_E_MEMORY;
     if (status == PACE_OK) status = pace_what_if_balance_tables(e->variants, (const double *const *)cost_ns, e->count);

@@ -157,7 +157,8 @@ static pace_status apply_to(pace_editing *e, pace_batch_size *sizes) {
     return PACE_OK;
 }
 
-static pace_status apply(pace_editing *e) {
+static pace_status apply(pace_editing *e, size_t *changed) {
+    (void)changed;
     pace_batch_size *sizes = pace_alloc(e->count + 1, sizeof *sizes);
     pace_status status = sizes ? apply_to(e, sizes) : PACE_E_MEMORY;
     pace_free(sizes);

@@ -12,7 +12,6 @@
 #include "cost/optimizer_line.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 /* A gradient, accumulated by a node. */
@@ -330,18 +329,12 @@ static pace_status parse(pace_scenario *scenario, const char *text) {
     return pace_scenario_put(scenario, "bucket_cap", size);
 }
 
-static pace_status apply(pace_editing *e) {
+static pace_status apply(pace_editing *e, size_t *changed) {
     pace_link_prices prices;
-    size_t changed = 0;
     double limit_bytes = pace_scenario_value_at(e->scenario, "bucket_cap", 0)->number * 1048576;
     PACE_TRY(pace_link_prices_open(&prices, e, "bucket_cap"));
-    for (size_t r = 0; r < e->count; r++) PACE_TRY(change_rank(&changed, e, r, &prices, limit_bytes));
-    e->edits->buckets += changed;
-    if (changed) return PACE_OK;
-    return pace_fail(PACE_E_INPUT,
-                     "bucket_cap: %s: found no all-reduce behind autograd's accumulation of gradients "
-                     "(torch::autograd::AccumulateGrad)",
-                     e->ranks[0].name);
+    for (size_t r = 0; r < e->count; r++) PACE_TRY(change_rank(changed, e, r, &prices, limit_bytes));
+    return PACE_OK;
 }
 
 const pace_what_if pace_if_bucket_cap = {
@@ -354,8 +347,8 @@ const pace_what_if pace_if_bucket_cap = {
     .turn = PACE_TURN_COUNT,
     .apply = apply,
     .edits_kernels = true,
-    .changed = offsetof(pace_forecast_edits, buckets),
-    .idle = "the step sums no gradients",
+    .idle = "found no all-reduce behind autograd's accumulation of gradients (torch::autograd::AccumulateGrad)",
+    .needs_change = true,
     .assumption =
         "Buckets: filled in the order in which autograd accumulates gradients, the first with 1 MiB; a bucket's "
         "gradients are as large as their shapes say, or all as large as each other.",

@@ -6,7 +6,6 @@
 #include "base/pattern.h"
 #include "forecast/what_ifs.h"
 
-#include <stddef.h>
 #include <string.h>
 
 typedef PACE_VEC(uint32_t) launch_list;
@@ -135,21 +134,16 @@ static pace_status even_exchanges(pace_editing *e) {
     return PACE_OK;
 }
 
-static pace_status apply(pace_editing *e) {
+static pace_status apply(pace_editing *e, size_t *changed) {
     const pace_scenario_value *named = pace_scenario_value_at(e->scenario, "balance_experts", 0);
-    size_t changed = 0;
     if (e->count < 2 || !e->forecast->measured)
         return pace_fail(
             PACE_E_INPUT,
             "balance_experts: %s: expected recordings of at least two ranks: one alone does not show who has "
             "more work",
             e->ranks[0].name);
-    PACE_TRY(even_work(&changed, e, &named->name));
-    PACE_TRY(even_exchanges(e));
-    e->edits->evened_kernels += changed;
-    if (changed) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "balance_experts: %s: no kernel, operator or module has a matching name",
-                     e->ranks[0].name);
+    PACE_TRY(even_work(changed, e, &named->name));
+    return even_exchanges(e);
 }
 
 const pace_what_if pace_if_balance_experts = {
@@ -162,8 +156,8 @@ const pace_what_if pace_if_balance_experts = {
     .turn = PACE_TURN_BALANCE,
     .apply = apply,
     .edits_kernels = true,
-    .changed = offsetof(pace_forecast_edits, evened_kernels),
-    .idle = "no rank has work so named",
+    .idle = "no kernel, operator or module has a matching name",
+    .needs_change = true,
     .by_name = true,
     .assumption =
         "Balanced experts: the k-th kernel so named takes on every rank the mean of all; as much is done in all.",

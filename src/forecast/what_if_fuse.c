@@ -79,7 +79,6 @@ static pace_status find_chains(uint32_t *into, size_t *fused, pace_variant *v, v
 
 pace_status pace_what_if_fuse(size_t *fused, pace_variant *variant, const regex_t *names) {
     chain_search c = {names, pace_alloc(variant->graph.stream_count + 1, sizeof *c.last)};
-    *fused = 0;
     pace_status status = c.last ? pace_variant_fuse(fused, variant, find_chains, &c) : PACE_E_MEMORY;
     pace_free(c.last);
     return status;
@@ -143,23 +142,16 @@ pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) {
 
 /* --- the rows ----------------------------------------------------------------------------------------------------- */
 
-static pace_status apply_tables(pace_editing *e) {
-    for (size_t i = 0; i < e->count; i++) {
-        size_t fused;
-        PACE_TRY(pace_what_if_fuse_tables(&fused, &e->variants[i]));
-        e->edits->fused_tables += fused;
-    }
+static pace_status apply_tables(pace_editing *e, size_t *fused) {
+    for (size_t i = 0; i < e->count; i++) PACE_TRY(pace_what_if_fuse_tables(fused, &e->variants[i]));
     return PACE_OK;
 }
 
-static pace_status apply(pace_editing *e) {
+static pace_status apply(pace_editing *e, size_t *fused) {
     const pace_scenario_value *named;
     for (size_t i = 0; i < e->count; i++)
-        for (size_t k = 0; (named = pace_scenario_value_at(e->scenario, "fuse", k)); k++) {
-            size_t fused;
-            PACE_TRY(pace_what_if_fuse(&fused, &e->variants[i], &named->name));
-            e->edits->fused_kernels += fused;
-        }
+        for (size_t k = 0; (named = pace_scenario_value_at(e->scenario, "fuse", k)); k++)
+            PACE_TRY(pace_what_if_fuse(fused, &e->variants[i], &named->name));
     return PACE_OK;
 }
 

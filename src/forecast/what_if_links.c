@@ -5,8 +5,6 @@
 #include "exchange/algorithms.h"
 #include "forecast/exchange_links.h"
 
-#include <stddef.h>
-
 static pace_status parse_factor(pace_scenario *scenario, const char *what_if, const char *text) {
     const double least = 0.01, most = 100;
     double factor;
@@ -65,38 +63,40 @@ static size_t change_rank(const pace_editing *e, size_t rank, pace_link_prices *
     return changed;
 }
 
-static pace_status change_all(pace_editing *e, const char *what_if, pace_link_prices *prices, const change *to) {
+/* The exchanges of all ranks; returns how many. */
+static size_t change_all(pace_editing *e, pace_link_prices *prices, const change *to) {
     size_t changed = 0;
     for (size_t r = 0; r < e->count; r++) changed += change_rank(e, r, prices, to);
-    e->edits->repriced_exchanges += changed;
-    if (changed) return PACE_OK;
-    return pace_fail(PACE_E_INPUT,
-                     "%s: %s: no %s of the recording says how many bytes how many ranks exchange (NCCL's metadata, "
-                     "PyTorch 2.2 or newer)",
-                     what_if, e->ranks[0].name, to->of_sums ? "sum over ranks" : "exchange");
+    return changed;
 }
 
-static pace_status apply_links(pace_editing *e) {
+static pace_status apply_links(pace_editing *e, size_t *changed) {
     pace_link_prices prices;
     PACE_TRY(pace_link_prices_open(&prices, e, "links"));
     change to = {1, pace_scenario_value_at(e->scenario, "links", 0)->number, PACE_ANY, false};
-    return change_all(e, "links", &prices, &to);
+    *changed = change_all(e, &prices, &to);
+    return PACE_OK;
 }
 
-static pace_status apply_bytes(pace_editing *e) {
+static pace_status apply_bytes(pace_editing *e, size_t *changed) {
     pace_link_prices prices;
     PACE_TRY(pace_link_prices_open(&prices, e, "exchange_bytes"));
     change to = {pace_scenario_value_at(e->scenario, "exchange_bytes", 0)->number, 1, PACE_ANY, true};
-    return change_all(e, "exchange_bytes", &prices, &to);
+    *changed = change_all(e, &prices, &to);
+    return PACE_OK;
 }
 
-static pace_status apply_algorithm(pace_editing *e) {
+static pace_status apply_algorithm(pace_editing *e, size_t *changed) {
     pace_link_prices prices;
     change to = {1, 1, PACE_ANY, false};
     PACE_TRY(pace_link_prices_open(&prices, e, "exchange_algorithm"));
     PACE_TRY(find_algorithm(&to.algorithm, &prices, pace_scenario_value_at(e->scenario, "exchange_algorithm", 0)));
-    return change_all(e, "exchange_algorithm", &prices, &to);
+    *changed = change_all(e, &prices, &to);
+    return PACE_OK;
 }
+
+#define NOTHING_TOLD(what) \
+    "no " what " of the recording says how many bytes how many ranks exchange (NCCL's metadata, PyTorch 2.2 or newer)"
 
 const pace_what_if pace_if_links = {
     .option =
@@ -108,8 +108,8 @@ const pace_what_if pace_if_links = {
     .turn = PACE_TURN_SIZE,
     .apply = apply_links,
     .edits_kernels = true,
-    .changed = offsetof(pace_forecast_edits, repriced_exchanges),
-    .idle = "the step exchanges nothing",
+    .idle = NOTHING_TOLD("exchange"),
+    .needs_change = true,
     .assumption =
         "Links: of a recorded exchange what the closed form of its links explains becomes shorter; what it took "
         "longer is taken to be waiting, and stays.",
@@ -125,8 +125,8 @@ const pace_what_if pace_if_exchange_bytes = {
     .turn = PACE_TURN_SIZE,
     .apply = apply_bytes,
     .edits_kernels = true,
-    .changed = offsetof(pace_forecast_edits, repriced_exchanges),
-    .idle = "the step sums nothing over ranks",
+    .idle = NOTHING_TOLD("sum over ranks"),
+    .needs_change = true,
     .assumption = "Bytes summed: turning gradients into fewer bytes and back costs nothing.",
 };
 
@@ -139,7 +139,7 @@ const pace_what_if pace_if_exchange_algorithm = {
     .turn = PACE_TURN_SIZE,
     .apply = apply_algorithm,
     .edits_kernels = true,
-    .changed = offsetof(pace_forecast_edits, repriced_exchanges),
-    .idle = "the step exchanges nothing that the algorithm can do",
+    .idle = NOTHING_TOLD("exchange"),
+    .needs_change = true,
     .assumption = "Algorithm: recorded exchanges are taken to use what the library chooses on these links.",
 };

@@ -36,7 +36,7 @@ static pace_status add_fetch(uint32_t *out, pace_graph *graph, uint32_t of, uint
 }
 
 /* Stretches of input that take longer than `handover_ns` are fetched by `workers` processes and handed over; `steps_ns`
- * is what all of the graph's steps took. *moved counts the stretches. */
+ * is what all of the graph's steps took. Adds the stretches to *moved. */
 static pace_status load_ahead(size_t *moved, pace_variant *variant, double workers, double steps_ns,
                               double handover_ns) {
     pace_graph *graph = &variant->graph;
@@ -44,7 +44,6 @@ static pace_status load_ahead(size_t *moved, pace_variant *variant, double worke
     size_t count = graph->nodes.count;
     uint32_t thread = graph->thread_count;
     bool first = true;
-    *moved = 0;
     for (uint32_t i = 0; i < count; i++) {
         double ns = (double)graph->nodes.items[i].spends_ns, each = ns / workers;
         if (!pace_graph_node_fetches(&graph->nodes.items[i]) || !(ns > handover_ns))
@@ -60,16 +59,12 @@ static pace_status load_ahead(size_t *moved, pace_variant *variant, double worke
     return PACE_OK;
 }
 
-static pace_status apply(pace_editing *e) {
+static pace_status apply(pace_editing *e, size_t *moved) {
     double handover_ns = pace_cost_doubts(e->forecast->cost)->figure[PACE_DOUBT_LOADER_HANDOVER] * 1e9;
     double workers = pace_scenario_value_at(e->scenario, "loader", 0)->number;
-    size_t all = 0;
-    for (size_t i = 0; i < e->count; i++) {
-        size_t moved;
-        PACE_TRY(load_ahead(&moved, &e->variants[i], workers, e->ranks[i].steps_ns, handover_ns));
-        all += moved;
-    }
-    if (all) return PACE_OK;
+    for (size_t i = 0; i < e->count; i++)
+        PACE_TRY(load_ahead(moved, &e->variants[i], workers, e->ranks[i].steps_ns, handover_ns));
+    if (*moved) return PACE_OK;
     return pace_fail(PACE_E_INPUT, "loader: %s: fetches no input that takes longer than handing it over, %.1f ms",
                      e->ranks[0].name, handover_ns / 1e6);
 }

@@ -25,7 +25,6 @@ static bool may_be_there(const pace_variant *variant, uint32_t launch, const pac
 
 pace_status pace_what_if_precision(size_t *changes, pace_variant *variant, pace_precision precision) {
     int present = present_bytes(&variant->graph);
-    *changes = 0;
     for (uint32_t i = 0; i < variant->graph.launches.count; i++) {
         const pace_op *op = pace_variant_op(variant, i);
         if (!op || variant->graph.launches.items[i].kind != PACE_TASK_KERNEL) continue;
@@ -54,15 +53,12 @@ static pace_status parse(pace_scenario *scenario, const char *text) {
 
 static bool asked(const pace_scenario *scenario) { return scenario->has_precision; }
 
-static pace_status apply(pace_editing *e) {
+static pace_status apply(pace_editing *e, size_t *changes) {
     const pace_device *device = e->scenario->device ? e->scenario->device : e->forecast->device;
     if (device && pace_device_check_precision(device, e->scenario->precision) != PACE_OK)
         return pace_fail_in(PACE_E_USAGE, "precision");
-    for (size_t i = 0; i < e->count; i++) {
-        size_t changes;
-        PACE_TRY(pace_what_if_precision(&changes, &e->variants[i], e->scenario->precision));
-        e->edits->other_precision += changes;
-    }
+    for (size_t i = 0; i < e->count; i++)
+        PACE_TRY(pace_what_if_precision(changes, &e->variants[i], e->scenario->precision));
     return PACE_OK;
 }
 

@@ -21,10 +21,10 @@ static pace_status parse(pace_scenario *scenario, const char *text) {
     return status;
 }
 
-static pace_status apply(pace_editing *e) {
+static pace_status apply(pace_editing *e, size_t *scaled) {
     for (size_t i = 0; i < e->count; i++)
         for (uint32_t k = 0; k < e->variants[i].graph.launches.count; k++)
-            e->edits->scaled_kernels += pace_price_scale(NULL, e->scenario, &e->variants[i].graph, k);
+            *scaled += pace_price_scale(NULL, e->scenario, &e->variants[i].graph, k);
     return PACE_OK;
 }
 

@@ -94,18 +94,9 @@ static pace_status fuse_all(uint32_t *into, size_t *fused, pace_variant *v, void
     return PACE_OK;
 }
 
-static pace_status apply(pace_editing *e) {
-    size_t all = 0;
-    for (size_t i = 0; i < e->count; i++) {
-        size_t fused;
-        PACE_TRY(pace_variant_fuse(&fused, &e->variants[i], fuse_all, NULL));
-        all += fused;
-    }
-    if (all) return PACE_OK;
-    return pace_fail(PACE_E_INPUT,
-                     "fuse_update: %s: no step of an optimizer runs two kernels on the device: it is one already, on "
-                     "the host, or not marked (Optimizer.step)",
-                     e->ranks[0].name);
+static pace_status apply(pace_editing *e, size_t *fused) {
+    for (size_t i = 0; i < e->count; i++) PACE_TRY(pace_variant_fuse(fused, &e->variants[i], fuse_all, NULL));
+    return PACE_OK;
 }
 
 const pace_what_if pace_if_fuse_update = {
@@ -116,5 +107,8 @@ const pace_what_if pace_if_fuse_update = {
     .turn = PACE_TURN_FUSE,
     .apply = apply,
     .edits_kernels = true,
+    .idle = "no step of an optimizer runs two kernels on the device: it is one already, on the host, or not marked "
+            "(Optimizer.step)",
+    .needs_change = true,
     .assumption = "Fused update: what an operator of the update passes to the next is neither written nor read.",
 };

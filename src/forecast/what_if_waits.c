@@ -21,10 +21,9 @@ static pace_status pin(pace_variant *variant, uint32_t launch) {
 }
 
 /* Copies from pageable memory come from pinned memory, as fast where the device is not known, and calls that waited for
- * them do not. *changed counts the copies. */
+ * them do not. Adds the copies to *changed. */
 static pace_status pin_copies(size_t *changed, pace_variant *variant, bool known_device) {
     pace_graph *graph = &variant->graph;
-    *changed = 0;
     PACE_ITEMS (pace_graph_node, node, &graph->nodes) {
         bool waits = node->waits_launch != PACE_NO_LAUNCH; /* a recorded call, or a model's operator */
         if (waits && is_pageable(variant, node->waits_launch)) node->waits_launch = PACE_NO_LAUNCH;
@@ -37,16 +36,10 @@ static pace_status pin_copies(size_t *changed, pace_variant *variant, bool known
     return PACE_OK;
 }
 
-static pace_status apply_pinned(pace_editing *e) {
+static pace_status apply_pinned(pace_editing *e, size_t *changed) {
     const pace_device *device = e->scenario->device ? e->scenario->device : e->forecast->device;
-    size_t all = 0;
-    for (size_t i = 0; i < e->count; i++) {
-        size_t changed;
-        PACE_TRY(pin_copies(&changed, &e->variants[i], device != NULL));
-        all += changed;
-    }
-    if (all) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "pinned: %s: no copy is known to come from pageable memory", e->ranks[0].name);
+    for (size_t i = 0; i < e->count; i++) PACE_TRY(pin_copies(changed, &e->variants[i], device != NULL));
+    return PACE_OK;
 }
 
 /* The call, or something around it, has the name. */
@@ -68,16 +61,12 @@ static size_t drop_calls(pace_variant *variant, const regex_t *names) {
     return count;
 }
 
-static pace_status apply_sync(pace_editing *e) {
+static pace_status apply_sync(pace_editing *e, size_t *changed) {
     const pace_scenario_value *named;
-    size_t all = 0;
     for (size_t i = 0; i < e->count; i++)
         for (size_t k = 0; (named = pace_scenario_value_at(e->scenario, "drop_sync", k)); k++)
-            all += drop_calls(&e->variants[i], &named->name);
-    if (all) return PACE_OK;
-    return pace_fail(PACE_E_INPUT,
-                     "drop_sync: %s: no call that waits for the device has a matching name or stands within one",
-                     e->ranks[0].name);
+            *changed += drop_calls(&e->variants[i], &named->name);
+    return PACE_OK;
 }
 
 const pace_what_if pace_if_pinned = {
@@ -87,6 +76,8 @@ const pace_what_if pace_if_pinned = {
     .turn = PACE_TURN_SIZE,
     .apply = apply_pinned,
     .edits_kernels = true,
+    .idle = "no copy is known to come from pageable memory",
+    .needs_change = true,
     .assumption =
         "Pinned: copies gain what pinned memory gains over pageable memory on the device (catalog/costs.yaml).",
 };
@@ -98,5 +89,7 @@ const pace_what_if pace_if_drop_sync = {
     .label = "without waiting in %s",
     .turn = PACE_TURN_COUNT,
     .apply = apply_sync,
+    .idle = "no call that waits for the device has a matching name or stands within one",
+    .needs_change = true,
     .assumption = "Dropped waits: what the host does with the results costs nothing, and needs none of them.",
 };

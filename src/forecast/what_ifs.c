@@ -21,10 +21,22 @@ bool pace_what_if_is_asked(const pace_scenario *scenario, const pace_what_if *wh
                           : pace_scenario_value_at(scenario, what_if->option.name, 0) != NULL;
 }
 
+bool pace_what_if_is_idle(const pace_what_if *what_if, const pace_forecast_edits *edits) {
+    return what_if->changed && *(const size_t *)(const void *)((const char *)edits + what_if->changed) == 0;
+}
+
 bool pace_what_ifs_edit(const pace_scenario *scenario, const pace_what_if *const *what_ifs, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (what_ifs[i]->apply && pace_what_if_is_asked(scenario, what_ifs[i])) return true;
     return false;
+}
+
+static pace_status apply(pace_editing *e, const pace_what_if *what_if) {
+    size_t changed = 0;
+    PACE_TRY(what_if->apply(e, &changed));
+    if (what_if->changed) *(size_t *)(void *)((char *)e->edits + what_if->changed) += changed;
+    if (changed || !what_if->needs_change) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "%s: %s: %s", what_if->option.name, e->ranks[0].name, what_if->idle);
 }
 
 pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const *what_ifs, size_t count) {
@@ -32,7 +44,7 @@ pace_status pace_what_ifs_apply(pace_editing *editing, const pace_what_if *const
         for (size_t i = 0; i < count; i++) {
             const pace_what_if *one = what_ifs[i];
             if (one->apply && (int)one->turn == turn && pace_what_if_is_asked(editing->scenario, one))
-                PACE_TRY(one->apply(editing));
+                PACE_TRY(apply(editing, one));
         }
     return PACE_OK;
 }

@@ -40,13 +40,14 @@ typedef struct {
     pace_status (*parse)(pace_scenario *scenario, const char *text);
     bool (*asked)(const pace_scenario *scenario); /* NULL: it has a value there */
     pace_what_if_turn turn;
-    /* Edits the variants, or counts what pricing and walking will change. NULL: nothing to do. */
-    pace_status (*apply)(pace_editing *editing);
+    /* Edits the variants and adds up how many things it changed, or what pricing and walking will. NULL: nothing to do. */
+    pace_status (*apply)(pace_editing *editing, size_t *changed);
     bool edits_kernels;
     bool needs_sizes;       /* what nothing is known of the sizes of is guessed */
     const char *assumption; /* that reports note; NULL = none */
-    size_t changed;         /* place in pace_forecast_edits of how many it changed, where `idle` is said of 0 */
-    const char *idle;
+    size_t changed;         /* place in pace_forecast_edits of how many it changed; 0 = none keeps it */
+    const char *idle;       /* said where it changed nothing; NULL = nothing is */
+    bool needs_change;      /* it is refused then, instead */
     bool by_name; /* a regular expression chooses what it changes; if it finds nothing, the names are listed */
 } pace_what_if;
 
@@ -73,6 +74,9 @@ extern const pace_what_if pace_if_batch, pace_if_precision, pace_if_fuse, pace_i
     pace_if_fuse_update, pace_if_links, pace_if_exchange_bytes, pace_if_exchange_algorithm, pace_if_bucket_cap,
     pace_if_balance_experts;
 
+/** Whether one that was asked and tells whether it changed anything (`idle`) changed nothing. */
+bool pace_what_if_is_idle(const pace_what_if *what_if, const pace_forecast_edits *edits);
+
 /** Whether the scenario asks for any edit. */
 bool pace_what_ifs_edit(const pace_scenario *scenario, const pace_what_if *const *what_ifs, size_t count);
 
@@ -89,16 +93,16 @@ extern const char pace_what_if_tables_note[];
  * operation's sizes are unknown its time is taken to grow in proportion. */
 pace_status pace_what_if_batch(pace_variant *variant, double samples, double wanted) PACE_MUST_CHECK;
 
-/** Matrix operations in another precision (step/op_edit.h); casts that this adds or removes are not. *changes counts
- * the launches that it is another precision for. */
+/** Matrix operations in another precision (step/op_edit.h); casts that this adds or removes are not. Adds to
+ * *changes the launches that it is another precision for. */
 pace_status pace_what_if_precision(size_t *changes, pace_variant *variant, pace_precision precision) PACE_MUST_CHECK;
 
 /** Element-wise kernels that follow each other on a stream, of equally many elements, issued by one thread within one
- * annotation, become one kernel when the names of each, or of its operator, match. *fused counts those that went. */
+ * annotation, become one kernel when the names of each, or of its operator, match. Adds to *fused those that went. */
 pace_status pace_what_if_fuse(size_t *fused, pace_variant *variant, const regex_t *names) PACE_MUST_CHECK;
 
 /** The lookups of several tables become one kernel for each direction (of equal samples and width, on one stream,
- * within one annotation): Lin et al. 2022, the embedding co-design. *fused counts those that went. */
+ * within one annotation): Lin et al. 2022, the embedding co-design. Adds to *fused those that went. */
 pace_status pace_what_if_fuse_tables(size_t *fused, pace_variant *variant) PACE_MUST_CHECK;
 
 /** Tables move between ranks until their costs are even: largest first, each to the rank that has least (`cost_s` gives

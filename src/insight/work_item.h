@@ -8,7 +8,7 @@ typedef enum {
     PACE_WORK_MEMORY_BOUND,
     PACE_WORK_COMMUNICATION,
     PACE_WORK_COPY,
-    PACE_WORK_CALL /* where the host is the device: what it spends on calling, and works nothing (host_work.h) */
+    PACE_WORK_CALL /* where the host is the device: what it spends on calling, and works nothing (work.c) */
 } pace_work_class;
 
 typedef struct {

@@ -11,20 +11,17 @@ static const double MOST_S = 3600, MOST_BYTES = 1e18;
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-static pace_status fail_at(const pace_yaml *yaml, const pace_yaml_node *node, const char *what) {
-    return pace_yaml_fail(yaml, node, "expected %s", what);
-}
-
 static pace_status read_threads(pace_host *host, const pace_yaml *yaml, const pace_yaml_node *node) {
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, yaml, node, "threads"));
     host->thread_count = pace_yaml_count(list);
-    if (host->thread_count > PACE_HOST_THREADS) return fail_at(yaml, list, "at most 16 numbers of threads");
+    if (host->thread_count > PACE_HOST_THREADS)
+        return pace_yaml_fail(yaml, list, "expected at most 16 numbers of threads");
     for (size_t i = 0; i < host->thread_count; i++) {
         PACE_TRY(pace_yaml_number(&host->threads[i], yaml, pace_yaml_item(list, i)));
         double least = i ? host->threads[i - 1] + 1 : 1;
         if (!(host->threads[i] >= least && host->threads[i] <= 4096) || (i == 0 && host->threads[0] != 1))
-            return fail_at(yaml, list, "numbers of threads that ascend from 1");
+            return pace_yaml_fail(yaml, list, "expected numbers of threads that ascend from 1");
     }
     return PACE_OK;
 }
@@ -33,10 +30,10 @@ static pace_status read_times(double *out, size_t count, const pace_yaml *yaml, 
                               const char *key) {
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, yaml, node, key));
-    if (pace_yaml_count(list) != count) return fail_at(yaml, list, "a time for each number of threads");
+    if (pace_yaml_count(list) != count) return pace_yaml_fail(yaml, list, "expected a time for each number of threads");
     for (size_t i = 0; i < count; i++) {
         PACE_TRY(pace_yaml_number(&out[i], yaml, pace_yaml_item(list, i)));
-        if (!(out[i] > 0 && out[i] < MOST_S)) return fail_at(yaml, list, "times above 0");
+        if (!(out[i] > 0 && out[i] < MOST_S)) return pace_yaml_fail(yaml, list, "expected times above 0");
     }
     return PACE_OK;
 }
@@ -45,12 +42,12 @@ static pace_status read_sizes(pace_host *host, const pace_yaml *yaml, const pace
     const pace_yaml_node *list;
     PACE_TRY(pace_yaml_list(&list, yaml, node, "weights"));
     host->size_count = pace_yaml_count(list);
-    if (host->size_count > PACE_HOST_SIZES) return fail_at(yaml, list, "at most 12 sizes");
+    if (host->size_count > PACE_HOST_SIZES) return pace_yaml_fail(yaml, list, "expected at most 12 sizes");
     for (size_t i = 0; i < host->size_count; i++) {
         const pace_yaml_node *item = pace_yaml_item(list, i);
         pace_host_size *size = &host->sizes[i];
         PACE_TRY(pace_yaml_positive(&size->bytes, yaml, item, "bytes", MOST_BYTES));
-        if (i > 0 && size->bytes <= size[-1].bytes) return fail_at(yaml, item, "sizes that ascend");
+        if (i > 0 && size->bytes <= size[-1].bytes) return pace_yaml_fail(yaml, item, "expected sizes that ascend");
         PACE_TRY(read_times(size->multiply_add_s, host->thread_count, yaml, item, "multiply_add_s"));
         PACE_TRY(read_times(size->update_s, host->thread_count, yaml, item, "update_s"));
         for (size_t t = 0; i > 0 && t < host->thread_count; t++) { /* more weights are never faster: that is noise */

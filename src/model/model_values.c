@@ -2,13 +2,9 @@
 
 #include <string.h>
 
-static pace_status fail_at(const pace_yaml *yaml, const pace_yaml_node *node, const char *what) {
-    return pace_yaml_fail(yaml, node, "%s", what);
-}
-
 pace_status pace_model_number(double *out, const pace_yaml *yaml, const pace_yaml_node *node, const pace_scope *scope) {
     const char *text = pace_yaml_text(node);
-    if (!text) return fail_at(yaml, node, "expected a number or an expression");
+    if (!text) return pace_yaml_fail(yaml, node, "expected a number or an expression");
     pace_status status = pace_expression(out, text, scope);
     return status == PACE_OK ? status : pace_fail_in(status, pace_yaml_place(yaml, node));
 }
@@ -43,7 +39,7 @@ static bool is_bound(const pace_scope *scope, const char *name) {
 /* Binds the members of a map in `scope`, their values read in `values`; those bound already stay when `defaults`. */
 pace_status pace_model_bind(pace_scope *scope, const pace_yaml *yaml, const pace_yaml_node *map,
                             const pace_scope *values, bool defaults) {
-    if (map && !pace_yaml_is_map(map)) return fail_at(yaml, map, "expected a map of names and numbers");
+    if (map && !pace_yaml_is_map(map)) return pace_yaml_fail(yaml, map, "expected a map of names and numbers");
     PACE_YAML_EACH (one, map) {
         const char *key = pace_yaml_key_of(one);
         pace_number_list list = {0};

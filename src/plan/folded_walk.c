@@ -1,7 +1,6 @@
 #include "plan/folded_walk.h"
 
 #include "model/pipeline_stages.h"
-#include "plan/step_turns.h"
 
 #include <math.h>
 

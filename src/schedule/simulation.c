@@ -3,10 +3,54 @@
 #include "base/order.h"
 #include "exchange/machine_fabric.h"
 #include "exchange/program_by_name.h"
-#include "schedule/simulation_growth.h"
+#include "exchange/algorithms.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+/*
+ * What an exchange takes on more nodes than are worth simulating, from what it takes on fewer: messages of the same
+ * size over the same links, on 8 nodes, 16, 32 and so on. Some algorithms take a constant time more for every node, or
+ * for every doubling of them (pace_exchange_growth); a line through the times of the smaller exchanges is continued.
+ */
+
+enum { PACE_GROWTH_POINTS = 8, PACE_GROWTH_FEWEST = 3 };
+
+typedef struct {
+    size_t count;
+    double x[PACE_GROWTH_POINTS], y[PACE_GROWTH_POINTS]; /* ascending x */
+} pace_growth;
+
+static inline void pace_growth_add(pace_growth *growth, double x, double y) {
+    growth->x[growth->count] = x;
+    growth->y[growth->count++] = y;
+}
+
+enum { POINTS_OF_LINE = 4 };
+
+/* What time grows with: the nodes, or how often they double. */
+static double growth_along(pace_exchange_growth growth, uint32_t nodes) {
+    return growth == PACE_GROWS_WITH_LEVELS ? ceil(log2(nodes)) : nodes;
+}
+
+/* The line through the last four points at `x`: least squares. `spread` (may be NULL) receives the standard error of a
+ * point there, in units of y; 0 where the points lie on the line or are fewer than three. */
+static double growth_at(double *spread, const pace_growth *growth, double x) {
+    size_t first = growth->count > POINTS_OF_LINE ? growth->count - POINTS_OF_LINE : 0;
+    double n = (double)(growth->count - first), mean_x = 0, mean_y = 0, xx = 0, xy = 0, rest = 0;
+    for (size_t i = first; i < growth->count; i++) mean_x += growth->x[i] / n, mean_y += growth->y[i] / n;
+    for (size_t i = first; i < growth->count; i++) {
+        xx += (growth->x[i] - mean_x) * (growth->x[i] - mean_x);
+        xy += (growth->x[i] - mean_x) * (growth->y[i] - mean_y);
+    }
+    double slope = xx > 0 ? xy / xx : 0;
+    for (size_t i = first; i < growth->count; i++) {
+        double off = growth->y[i] - mean_y - slope * (growth->x[i] - mean_x);
+        rest += off * off;
+    }
+    if (spread) *spread = n > 2 ? sqrt(rest / (n - 2) * (1 + 1 / n + (x - mean_x) * (x - mean_x) / xx)) : 0;
+    return mean_y + slope * (x - mean_x);
+}
 
 /* --- who is where ------------------------------------------------------------------------------------------------- */
 
@@ -260,9 +304,9 @@ static void continue_lines(pace_simulation_answer *a, const growth_lines *lines,
                            double unit) {
     pace_flows_result *flows = &a->flows;
     double spread_ns, last_rate = flows->busiest_bytes / flows->end_ns;
-    flows->end_ns = pace_growth_at(&spread_ns, &lines->end_ns, along);
-    flows->messages = (uint64_t)llround(pace_growth_at(NULL, &lines->messages, count) * unit);
-    flows->busiest_bytes = pace_growth_at(NULL, &lines->bytes, count);
+    flows->end_ns = growth_at(&spread_ns, &lines->end_ns, along);
+    flows->messages = (uint64_t)llround(growth_at(NULL, &lines->messages, count) * unit);
+    flows->busiest_bytes = growth_at(NULL, &lines->bytes, count);
     if (last_rate > 0) flows->busiest_share *= flows->busiest_bytes / flows->end_ns / last_rate;
     flows->simulated_messages = lines->simulated;
     a->growth_spread = hypot(a->growth_spread, spread_ns / flows->end_ns);
@@ -314,11 +358,10 @@ static pace_status run_grown(pace_simulation_answer *out, const pace_simulation 
                                           nodes * s->ranks_of_node <= MOST_WHOLE_RANKS);
          nodes += nodes + odd) {
         PACE_TRY(run_smaller(&a, s, row, bytes, nodes, count++ ? NULL : log));
-        add_point(&lines, &a.flows, pace_growth_along(algorithm->growth, nodes), nodes,
-                  algorithm->segments ? 1 : nodes);
+        add_point(&lines, &a.flows, growth_along(algorithm->growth, nodes), nodes, algorithm->segments ? 1 : nodes);
         a.grown_from = nodes;
     }
-    continue_lines(&a, &lines, pace_growth_along(algorithm->growth, all), all, algorithm->segments ? 1 : all);
+    continue_lines(&a, &lines, growth_along(algorithm->growth, all), all, algorithm->segments ? 1 : all);
     a.time_s = a.flows.end_ns * 1e-9 + s->machine->launch_s;
     a.closed_s = closed_form(s, row, bytes);
     *out = a;

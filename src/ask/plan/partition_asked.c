@@ -1,11 +1,102 @@
 #include "ask/plan/partition_asked.h"
 #include "model/model_settings.h"
-#include "ask/plan/partition_settings.h"
 #include "ask/plan/plan_words.h"
 #include "plan/framework.h"
 #include "source/model_inputs.h"
+#include "base/texts.h"
+#include "base/words.h"
+#include "base/decimal.h"
+#include "model/config.h"
 
 #include <math.h>
+#include <string.h>
+
+/* "KEY=VALUE" words about a network partitioned over hosts: those of the sharing, and parameters of the model. */
+
+typedef struct {
+    pace_partition_fixed fixed;
+    double segments[PACE_PARTITION_LAYERS]; /* as said: one for all layers, or one each */
+    size_t segment_count;                   /* 0 = not said */
+    double global_batch, staleness;         /* 0 = not said */
+    int exchange;                           /* a pace_partition_exchange; -1 = not said */
+    pace_words others;                      /* of the model; borrowed words in `others_list` */
+    PACE_VEC(const char *) others_list;
+} pace_partition_settings;
+
+static pace_status read_whole(double *out, const char *key, const char *value, double least) {
+    if (pace_number_parse(out, value) && *out == floor(*out) && *out >= least && *out <= 1e9) return PACE_OK;
+    return pace_fail(PACE_E_USAGE, "%s: expected a whole number from %.0f, found \"%.40s\"", key, least, value);
+}
+
+static pace_status read_exchange(int *out, const char *value) {
+    int word = 0;
+    while (pace_partition_exchange_names[word] && strcmp(pace_partition_exchange_names[word], value) != 0) word++;
+    if (!pace_partition_exchange_names[word])
+        return pace_fail(PACE_E_USAGE, "exchange: expected one of async, sync, stale, found \"%.40s\"", value);
+    *out = word;
+    return PACE_OK;
+}
+
+/* "4" or "4/4/1". */
+static pace_status read_segments(pace_partition_settings *s, const char *value) {
+    char number[16];
+    s->segment_count = 0;
+    for (const char *at = value; at; at = at[strcspn(at, "/")] ? at + strcspn(at, "/") + 1 : NULL) {
+        size_t length = strcspn(at, "/");
+        if (length == 0 || length >= sizeof number || s->segment_count == PACE_PARTITION_LAYERS)
+            return pace_fail(PACE_E_USAGE, "segments: expected numbers such as 4 or 4/4/1, found \"%.60s\"", value);
+        memcpy(number, at, length);
+        number[length] = '\0';
+        PACE_TRY(read_whole(&s->segments[s->segment_count++], "segments", number, 1));
+    }
+    return PACE_OK;
+}
+
+static pace_status refuse(const char *key) {
+    return pace_fail(
+        PACE_E_USAGE,
+        "set: %.40s has no effect on hosts: expected dp, tp, threads, segments, servers, exchange, staleness, "
+        "global_batch, or a parameter of the model",
+        key);
+}
+
+static pace_status read_word(pace_partition_settings *s, const char *word) {
+    char key[64];
+    size_t length = strcspn(word, "=");
+    const char *value = word + length + 1;
+    if (word[length] != '=' || length == 0 || !*value || length >= sizeof key)
+        return pace_fail(PACE_E_USAGE, "set: expected KEY=VALUE, found '%.80s'", word);
+    memcpy(key, word, length);
+    key[length] = '\0';
+    const struct {
+        const char *key;
+        double *value;
+        double least;
+    } numbers[] = {{"dp", &s->fixed.replicas, 1},     {"tp", &s->fixed.workers, 1},
+                   {"threads", &s->fixed.threads, 1}, {"servers", &s->fixed.servers, 0},
+                   {"staleness", &s->staleness, 1},   {"global_batch", &s->global_batch, 1}};
+    for (size_t i = 0; i < PACE_COUNT(numbers); i++)
+        if (strcmp(key, numbers[i].key) == 0) return read_whole(numbers[i].value, key, value, numbers[i].least);
+    if (strcmp(key, "exchange") == 0) return read_exchange(&s->exchange, value);
+    if (strcmp(key, "segments") == 0) return read_segments(s, value);
+    if (pace_config_has(key) || strcmp(key, "framework") == 0) return refuse(key);
+    return PACE_PUSH(&s->others_list, word);
+}
+
+/* Reads them. PACE_E_USAGE for what means nothing here, with what was expected. Free it, also after a failure. */
+static pace_status partition_settings_read(pace_partition_settings *out, const pace_words *set) {
+    out->fixed.servers = -1;
+    out->exchange = -1;
+    for (size_t i = 0; i < set->count; i++) PACE_TRY(read_word(out, set->items[i]));
+    if (out->staleness > 0 && out->exchange != PACE_PARTITION_STALE)
+        return pace_fail(PACE_E_USAGE, "staleness: has no effect without exchange=stale");
+    if (out->exchange == PACE_PARTITION_STALE && !(out->staleness > 0))
+        return pace_fail(PACE_E_USAGE, "exchange: stale needs staleness, how many exchanges a replica may be ahead");
+    out->others = (pace_words){(const char *const *)out->others_list.items, out->others_list.count};
+    return PACE_OK;
+}
+
+static void partition_settings_free(pace_partition_settings *settings) { PACE_VEC_FREE(&settings->others_list); }
 
 pace_status pace_partition_is_of_hosts(bool *out, pace_catalog *catalog, const pace_words *on) {
     size_t hosts = 0;
@@ -35,7 +126,7 @@ static pace_status open_model(pace_partition_asked *a, const char *name, const p
                      PACE_PARTITION_LAYERS);
 }
 
-static pace_status read_segments(pace_partition_asked *a, const pace_partition_settings *s) {
+static pace_status place_segments(pace_partition_asked *a, const pace_partition_settings *s) {
     size_t layers = a->chain.layers.count;
     if (s->segment_count == 0) return PACE_OK;
     if (s->segment_count > 1 && s->segment_count != layers)
@@ -145,7 +236,7 @@ static pace_status ask(pace_partition_asked *a, pace_partition_settings *s, cons
                        : a->options->jitter         ? "jitter"
                                                     : NULL;
     if (idle) return pace_fail(PACE_E_USAGE, "%s: has no effect on hosts: expected machines of accelerators", idle);
-    PACE_TRY(pace_partition_settings_read(s, &a->options->set));
+    PACE_TRY(partition_settings_read(s, &a->options->set));
     PACE_TRY(pace_plan_words_read(&words, a->options));
     a->samples = words.amount;
     a->within_days = words.within_days;
@@ -153,7 +244,7 @@ static pace_status ask(pace_partition_asked *a, pace_partition_settings *s, cons
     PACE_TRY(pace_host_doubts_load(&a->doubts, a->options->context->catalog));
     PACE_TRY(open_places(a));
     PACE_TRY(open_model(a, name, &s->others));
-    PACE_TRY(read_segments(a, s));
+    PACE_TRY(place_segments(a, s));
     if (a->one) fix_one(a);
     return search(a, s);
 }
@@ -164,7 +255,7 @@ pace_status pace_partition_ask(pace_partition_asked *out, const char *name, cons
     out->options = options;
     out->one = one;
     pace_status status = ask(out, &settings, name);
-    pace_partition_settings_free(&settings);
+    partition_settings_free(&settings);
     return status;
 }
 

@@ -1,7 +1,6 @@
 #include "ask/plan/shell_test.h"
 
 #include "base/decimal.h"
-#include "base/print.h"
 #include "base/text.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 #include "ask/predict/closed_step.h"
-#include "ask/context.h"
 #include "ask/predict/scenarios.h"
 #include "forecast/forecast.h"
 

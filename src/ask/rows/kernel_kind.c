@@ -1,14 +1,74 @@
 /* The row kind "kernel": one operation on one device. */
 #include "ask/rows/fit_rows.h"
-#include "ask/rows/kernel_calls.h"
 #include "ask/rows/kernel_rates.h"
 #include "ask/rows/row_kind.h"
 #include "machine/device_resolve.h"
 #include "base/print.h"
+#include "cost/host_costs_measure.h"
+#include "machine/device.h"
+#include "cost/host_costs_catalog.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/*
+ * What tables hold besides a kernel where they timed a framework's operator, one call at a time on an idle device:
+ * the host's way from the operator's start to its first launch (T2 of cost/host_costs.h), and the launch's to the
+ * device.
+ */
+
+/* Of a vendor's devices, or of CPUs. */
+typedef struct {
+    char vendor[16];
+    bool is_cpu;
+    pace_host_costs costs;
+    pace_launch_costs launch;
+} pace_kernel_host;
+
+typedef struct {
+    PACE_VEC(pace_kernel_host) hosts; /* read when first asked for */
+    pace_doubts doubts;
+} pace_kernel_calls;
+
+static void free_host(pace_kernel_host *host) { pace_host_costs_free(&host->costs); }
+
+static void kernel_calls_free(pace_kernel_calls *calls) { PACE_VEC_FREE_EACH(&calls->hosts, free_host); }
+
+static pace_status read_host(pace_kernel_calls *calls, pace_catalog *catalog, const pace_device *device) {
+    pace_kernel_host host = {.is_cpu = device->is_cpu};
+    snprintf(host.vendor, sizeof host.vendor, "%s", device->vendor);
+    PACE_TRY(pace_host_costs_init(&host.costs));
+    pace_status status = pace_host_costs_default(&host.costs, &host.launch, catalog,
+                                                 device->is_cpu ? "eager-cpu" : "eager", device->vendor);
+    return status == PACE_OK ? PACE_KEEP(&calls->hosts, host, free_host(&host)) : (free_host(&host), status);
+}
+
+static pace_status host_of(const pace_kernel_host **out, pace_kernel_calls *calls, pace_catalog *catalog,
+                           const pace_device *device) {
+    for (size_t i = 0; i < calls->hosts.count; i++) {
+        *out = &calls->hosts.items[i];
+        if ((*out)->is_cpu == device->is_cpu && strcmp((*out)->vendor, device->vendor) == 0) return PACE_OK;
+    }
+    if (calls->hosts.count == 0) PACE_TRY(pace_doubts_load(&calls->doubts, catalog));
+    PACE_TRY(read_host(calls, catalog, device));
+    *out = &calls->hosts.items[calls->hosts.count - 1];
+    return PACE_OK;
+}
+
+/* Adds the call of `op`, an operator by its table's word, to what its kernel takes. The spread is that of both. */
+static pace_status kernel_calls_add(pace_estimate *time_s, pace_kernel_calls *calls, pace_catalog *catalog,
+                                    const pace_device *device, const char *op) {
+    const pace_kernel_host *host;
+    PACE_TRY(host_of(&host, calls, catalog, device));
+    double ns = pace_host_costs_get(&host->costs, PACE_T2, *op ? op : NULL, true, NULL).mean_ns + host->launch.lag_ns;
+    double call_s = ns * 1e-9,
+           spread = calls->doubts.figure[device->is_cpu ? PACE_DOUBT_HOST_CPU : PACE_DOUBT_HOST_CATALOG];
+    double kernel_s = time_s->median;
+    time_s->median = kernel_s + call_s;
+    time_s->spread = hypot(kernel_s * time_s->spread, call_s * spread) / time_s->median;
+    return PACE_OK;
+}
 
 typedef struct {
     const pace_rows_options *options;
@@ -34,7 +94,7 @@ static void close_kernels(void *state) {
     kernels *k = state;
     PACE_VEC_FREE_EACH(&k->tables, pace_kernel_rows_free);
     drop_fit(k);
-    pace_kernel_calls_free(&k->calls);
+    kernel_calls_free(&k->calls);
     pace_cost_free(k->cost);
     pace_device_catalog_free(&k->catalog);
 }
@@ -127,7 +187,7 @@ static pace_status price(pace_estimate *out_s, kernels *k, const pace_kernel_row
     PACE_TRY(check_rate(k, row, out_s->rung));
     if (!row->called) return PACE_OK;
     const char *op = pace_csv_at(&rows->csv, row->row, rows->columns.op);
-    return pace_kernel_calls_add(out_s, &k->calls, k->options->context->catalog, row->device, op);
+    return kernel_calls_add(out_s, &k->calls, k->options->context->catalog, row->device, op);
 }
 
 static void answer_row(pace_row_answer *out, void *state, size_t table, size_t question) {

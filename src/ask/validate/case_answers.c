@@ -1,16 +1,77 @@
 #include "ask/validate/case_answers.h"
 
 #include "ask/validate/case_table.h"
-#include "ask/validate/case_words.h"
 #include "base/print.h"
 #include "base/scratch.h"
 #include "base/whole_file.h"
 #include "ask/validate/case_value.h"
+#include "ask/validate/cases.h"
+#include "base/csv.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Words of a case with names in braces: "--set dp={dp}" becomes a question of each row. */
+
+/* Where names are looked up. */
+typedef struct {
+    const pace_case *one;
+    const char *folder;  /* {data} */
+    const char *written; /* {before}: the file of the question asked before; NULL = none */
+    const char *table;   /* {table}: a file that holds the rows of `before`; NULL = none */
+    const pace_csv *csv; /* {COLUMN}; NULL = none */
+    size_t row;
+} pace_case_place;
+
+enum { PACE_CASE_WORDS = 4096 };
+
+static const char *of_column(const pace_case_place *at, const char *name) {
+    int column = at->csv ? pace_csv_find(at->csv, name) : -1;
+    return column < 0 ? NULL : pace_csv_cell(at->csv, at->row, (size_t)column);
+}
+
+static const char *look_up(const pace_case_place *at, const char *name) {
+    if (strcmp(name, "data") == 0) return at->folder;
+    if (strcmp(name, "cases") == 0) return at->one->beside;
+    if (strcmp(name, "before") == 0) return at->written;
+    if (strcmp(name, "table") == 0) return at->table;
+    return of_column(at, name);
+}
+
+/* Of the name that `text` begins with, up to its brace. */
+static pace_status word_of(const char **out, const pace_case_place *at, const char *text) {
+    char name[64];
+    size_t length = strcspn(text, "}");
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    *out = text[length] ? look_up(at, name) : NULL;
+    if (*out) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "case %s: nothing is named \"{%.40s}\"", at->one->name, name);
+}
+
+/* Writes `text` with what its names stand for: {COLUMN} the row's cell, {data} the folder of data, {cases} that of the
+ * file of cases. *whole: none of them is an empty cell. PACE_E_INPUT for a name that is not there. */
+static pace_status case_fill(char out[PACE_CASE_WORDS], bool *whole, const pace_case_place *at, const char *text) {
+    size_t used = 0;
+    *whole = true;
+    while (*text) {
+        size_t plain = strcspn(text, "{");
+        const char *value = "";
+        int length = snprintf(out + used, PACE_CASE_WORDS - used, "%.*s", (int)plain, text);
+        used += (size_t)length;
+        text += plain;
+        if (*text == '{') {
+            PACE_TRY(word_of(&value, at, text + 1));
+            text += strcspn(text, "}") + 1;
+            *whole &= *value != '\0';
+        }
+        if (used < PACE_CASE_WORDS) used += (size_t)snprintf(out + used, PACE_CASE_WORDS - used, "%s", value);
+        if (used >= PACE_CASE_WORDS) return pace_fail(PACE_E_LIMIT, "case %s: words are too long", at->one->name);
+    }
+    out[used] = '\0';
+    return PACE_OK;
+}
 
 /* The last answer to one of a case's questions, and the words that it was asked with. */
 typedef struct {
@@ -42,7 +103,7 @@ static pace_status note_words(pace_text *words, const char *field, const char *t
 static pace_status say(pace_question *question, pace_text *words, const asker *a, const char *field, const char *text) {
     char filled[PACE_CASE_WORDS];
     bool whole;
-    PACE_TRY(pace_case_fill(filled, &whole, &a->at, text ? text : ""));
+    PACE_TRY(case_fill(filled, &whole, &a->at, text ? text : ""));
     if (!whole) return PACE_OK;
     PACE_TRY(note_words(words, field, filled));
     return strcmp(field, "inputs") == 0 ? pace_question_add_input(question, filled)
@@ -107,7 +168,7 @@ static pace_status answer_row(asked *last, const asker *a, const pace_yaml_node 
 static pace_status value_of(double *out, const asker *a, const pace_answer *answer, const char *text) {
     char filled[PACE_CASE_WORDS];
     bool whole;
-    PACE_TRY(pace_case_fill(filled, &whole, &a->at, text));
+    PACE_TRY(case_fill(filled, &whole, &a->at, text));
     if (!whole) return pace_fail(PACE_E_MISSING, "case %s: \"%.200s\" names an empty cell", a->at.one->name, text);
     return pace_case_value(out, answer, filled);
 }

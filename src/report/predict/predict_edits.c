@@ -121,9 +121,8 @@ static void warn(pace_report *report, const pace_graph *graph, const pace_scenar
         const pace_what_if *one = pace_what_ifs[i];
         if (!pace_what_if_is_asked(scenario, one)) continue;
         needs_sizes |= one->needs_sizes;
-        const size_t *count = (const void *)((const char *)&result->edits + one->changed);
         char names[600] = "";
-        if (!one->idle || *count > 0) continue;
+        if (!pace_what_if_is_idle(one, &result->edits)) continue;
         if (one->by_name) list_names(names, sizeof names, graph);
         pace_report_warn(report, PACE_WARN_WHAT_IF_IDLE, scenario->label, "\"%.60s\": %s%s", scenario->label, one->idle,
                          names);

@@ -1,5 +1,4 @@
 #include "source/traces/trace_events.h"
-#include "source/json_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
