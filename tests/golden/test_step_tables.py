@@ -118,7 +118,7 @@ def test_names():
         "sd-1.5": ["stable diffusion", "runwayml/stable-diffusion-v1-5"],
         "sdxl": ["stabilityai/stable-diffusion-xl-base-1.0"],
         "whisper-large-v3": ["openai/whisper-large-v3"],
-        "retinanet": ["ssd"],
+        "retinanet": ["ssd"], "ssd300_resnet50": ["SSD300", "ssd300_r50"],
         "mask_rcnn": ["maskrcnn", "Mask R-CNN"],
         "dlrm_dcnv2": ["dlrm-dcnv2", "DLRM_DCNv2"],
     }
@@ -128,7 +128,7 @@ def test_names():
         assert rows[0]["predicted"], (known, rows[0]["status"])
         for row in rows[1:]:
             assert row["predicted"] == rows[0]["predicted"], (known, row["model"], row["status"])
-    reasons = {"sd3-medium": "diffusion", "mamba-2.8b": "state-space", "fasterrcnn": "detector",
+    reasons = {"sd3-medium": "diffusion", "mamba-2.8b": "state-space", "fasterrcnn": "detector", "ssd512_vgg": "detector",
                "snowflake-arctic": "experts", "mobilenet_v3": 'closest name is "mobilenet', "whatever": "no hidden"}
     for row in ask(head + "".join(f"H100,{name},8,1,8,512,bf16\n" for name in reasons)):
         assert not row["predicted"] and reasons[row["model"]] in row["status"], row
