@@ -1,5 +1,6 @@
 #include "base/csv.h"
 #include "base/csv_form.h"
+#include "base/csv_records.h"
 #include "base/print.h"
 #include "base/decimal.h"
 #include "base/text.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 16, MOST_COLUMNS = 4096, MOST_OF_CELL = 1 << 20 };
+enum { CHUNK = 1 << 16, MOST_COLUMNS = 4096, MOST_OF_CELL = 1 << 20, MOST_OF_RECORDS = 64 << 20 };
 
 typedef enum { LINE_START, CELL_START, PLAIN, QUOTED, QUOTE_SEEN, COMMENT } state;
 
@@ -206,17 +207,22 @@ static pace_status fail_lost(const reader *r) {
                      why, r->line, r->csv->rows);
 }
 
-/* What a table in JSON or YAML begins with; a header of CSV never does. */
-static pace_status check_form(const reader *r, const char *head, size_t length) {
-    char begin[64];
-    pace_snprintf(begin, sizeof begin, "%.*s", (int)(length < sizeof begin ? length : sizeof begin - 1), head);
-    const char *first = begin + strspn(begin, " \t\r\n"),
-               *second = *first ? first + 1 + strspn(first + 1, " \t\r\n") : first;
-    bool json = (*first == '[' || *first == '{') && strchr("{[\"", *second) && *second,
-         yaml = strncmp(first, "- ", 2) == 0;
-    if (!json && !yaml) return PACE_OK;
-    return pace_fail(PACE_E_INPUT, "%s: expected a table in CSV or Markdown with a line of column names, found %s",
-                     r->csv->name, json ? "JSON" : "YAML");
+/* A list of records, whose first bytes were read, is read as the table that it stands for. */
+static pace_status take_records(reader *r, pace_input *input, const char *head, size_t length) {
+    char *rest = NULL;
+    size_t more;
+    pace_text text = {0}, table = {0};
+    pace_status status = pace_input_read_all(&rest, &more, input, MOST_OF_RECORDS);
+    if (status == PACE_OK) status = pace_text_append(&text, head, length);
+    if (status == PACE_OK) status = pace_text_append(&text, rest, more + 1);
+    if (status == PACE_OK) status = pace_csv_of_records(&table, r->csv->name, text.items, text.count - 1);
+    for (size_t i = 0; status == PACE_OK && i < table.count; i++) {
+        status = take(r, table.items[i]);
+        r->line += table.items[i] == '\n';
+    }
+    pace_free(rest);
+    PACE_VEC_FREE(&text, &table);
+    return status;
 }
 
 /* Returns the bytes before the header. */
@@ -247,7 +253,10 @@ static pace_status read_all(reader *r, pace_input *input) {
         status = pace_input_read(input, buffer, room, &got);
         if (status == PACE_E_INPUT && !first) status = fail_lost(r);
         size_t at = first && got >= 3 && memcmp(buffer, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* a byte order mark */
-        if (first && status == PACE_OK) status = check_form(r, buffer + at, got - at);
+        if (first && status == PACE_OK && pace_csv_is_records(buffer + at, got - at)) {
+            status = take_records(r, input, buffer + at, got - at);
+            break;
+        }
         if (first && status == PACE_OK) at += find_form(r, buffer + at, got - at);
         first = false;
         for (; status == PACE_OK && at < got; at++) {
@@ -318,26 +327,6 @@ bool pace_csv_number(double *out, const char *cell) {
     while (*cell == ' ') cell++;
     if (whole_number(out, cell)) return true;
     return pace_number_parse(out, cell);
-}
-
-/* --- writing ------------------------------------------------------------------------------------------------------ */
-
-pace_status pace_csv_put_cell(pace_text *out, const char *cell) {
-    size_t length = strlen(cell);
-    PACE_TRY(pace_grow(&out->items, &out->capacity, out->count + 2 * length + 4, 1));
-    out->items[out->count++] = '"';
-    for (; *cell; cell++) {
-        if (*cell == '"') out->items[out->count++] = '"';
-        out->items[out->count++] = *cell;
-    }
-    out->items[out->count++] = '"';
-    out->items[out->count++] = ',';
-    return PACE_OK;
-}
-
-/* The last comma becomes the line's end. */
-void pace_csv_end_line(pace_text *out) {
-    if (out->count > 0) out->items[out->count - 1] = '\n';
 }
 
 pace_status pace_csv_read_written(const pace_text *text, const char *name,

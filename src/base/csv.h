@@ -4,10 +4,12 @@
  * Where the header has semicolons or tabs before any comma, these separate. A header that starts with a bar is that of
  * a Markdown table: bars separate, and cells are given without blanks, asterisks and backticks around them; so is one
  * with bars above a line of dashes and bars. Where nothing separates a header of several words, and the first row has
- * as many, or its number before as many, blanks do (csv_form.h).
+ * as many, or its number before as many, blanks do (csv_form.h). Lists of records in JSON and YAML are tables, too
+ * (csv_records.h).
  */
 #pragma once
 
+#include "base/csv_write.h"
 #include "base/input.h"
 #include "base/memory.h"
 #include "base/texts.h"
@@ -51,10 +53,6 @@ void pace_csv_instead(char *out, size_t size, const pace_csv *csv, const char *n
 
 /** A cell as a number; false when it is not one, whole and finite. */
 bool pace_csv_number(double *out, const char *cell);
-
-/** Writes a table: cells, each in quotes and with a comma behind it, and the end of a line of them. */
-pace_status pace_csv_put_cell(pace_text *out, const char *cell) PACE_MUST_CHECK;
-void pace_csv_end_line(pace_text *out);
 
 /** Gives a table that was written to a reader, under a name for messages. Errors: those of `read`. */
 pace_status pace_csv_read_written(const pace_text *text, const char *name,

@@ -68,6 +68,13 @@ static double memory_said(const char *name) {
     return 0;
 }
 
+/* Names whose words are written as one, "RTX2080Ti". */
+static const pace_device *written_together(const pace_device_catalog *catalog, const char *name) {
+    for (size_t i = 0; i < catalog->count; i++)
+        if (pace_same_word(catalog->devices[i].name, name)) return &catalog->devices[i];
+    return NULL;
+}
+
 const pace_device *pace_device_find(const pace_device_catalog *catalog, const char *name, double memory_bytes) {
     const pace_device *best = NULL;
     size_t best_length = 0;
@@ -82,7 +89,7 @@ const pace_device *pace_device_find(const pace_device_catalog *catalog, const ch
         best = candidate;
         best_length = length;
     }
-    return best;
+    return best ? best : written_together(catalog, name);
 }
 
 static const char *text_or_none(const pace_yaml_node *node) {

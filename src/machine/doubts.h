@@ -105,6 +105,7 @@ typedef enum {
     X(STEP_MAKER, "step_maker", SPREAD)                    \
     X(STEP_OFFLOAD, "step_offload", SPREAD)                \
     X(STEP_HALF, "step_half", SPREAD)                      \
+    X(STEP_LEFT_OUT, "step_left_out", SPREAD)              \
     X(STEP_SOFTWARE, "step_software", TABLE)               \
     X(MEMORY, "memory", VALUE)                             \
     X(ROW_SPLIT, "row_split", TIMES)                       \

@@ -11,6 +11,7 @@
 typedef struct pace_model {
     pace_names names;
     pace_name name, family, about, source;
+    pace_name left_out;          /* what of its step is not described; 0 = nothing */
     double sequence;             /* its own length, 0 = it has none */
     bool pinned, short_indices;  /* its recipe: batches come from pinned memory, indices are of 4 bytes */
     int read_loss, pair_indices; /* of its recipe, as a configuration has them */

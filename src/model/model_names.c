@@ -189,6 +189,20 @@ const char *pace_model_names_closest(const pace_model_names *names, const char *
     return best;
 }
 
+/* Short words begin a word of the name: an SSD300 is no SD3. */
+static bool holds_word(const char *text, const char *plain, const char *word) {
+    enum { SHORT = 4 };
+    char rest[64];
+    size_t length = strlen(word);
+    if (length > SHORT) return strstr(plain, word) != NULL;
+    for (const char *at = text; length && *at; at++) {
+        if (at > text && pace_is_alnum(at[-1])) continue;
+        pace_model_plain_name(rest, sizeof rest, at);
+        if (strncmp(rest, word, length) == 0) return true;
+    }
+    return false;
+}
+
 const char *pace_model_names_refusal(const pace_model_names *names, const char *text) {
     const pace_yaml_node *refused = pace_yaml_get(pace_yaml_root(names->words), "refused");
     char plain[64], word[64];
@@ -197,7 +211,7 @@ const char *pace_model_names_refusal(const pace_model_names *names, const char *
         const pace_yaml_node *words = pace_yaml_get(one, "words");
         PACE_YAML_EACH (entry, words) {
             pace_model_plain_name(word, sizeof word, pace_yaml_text(entry));
-            if (*word && strstr(plain, word)) return pace_yaml_text_of(one, "why");
+            if (holds_word(text, plain, word)) return pace_yaml_text_of(one, "why");
         }
     }
     return NULL;

@@ -32,8 +32,8 @@ typedef struct {
     uint32_t segment;
 } model_reader;
 
-static const char *const top_keys[] = {"family", "about",  "source", "parameters", "variants", "inputs",
-                                       "blocks", "layers", "loss",   "names",      "stated",   "recipe"};
+static const char *const top_keys[] = {"family", "about", "source", "parameters", "variants", "inputs",  "blocks",
+                                       "layers", "loss",  "names",  "stated",     "recipe",   "left_out"};
 static const char *const modifiers[] = {"name", "from", "as", "repeat", "when", "each", "shard", "frozen"};
 
 static pace_status fail_at(const model_reader *reader, const pace_yaml_node *node, const char *what) {
@@ -497,6 +497,8 @@ static pace_status read_names(model_reader *reader, const char *name) {
     PACE_TRY(read_text(&reader->model->family, reader, "family"));
     PACE_TRY(read_text(&reader->model->about, reader, "about"));
     PACE_TRY(read_text(&reader->model->source, reader, "source"));
+    if (pace_yaml_get(pace_yaml_root(reader->yaml), "left_out"))
+        PACE_TRY(read_text(&reader->model->left_out, reader, "left_out"));
     return pace_names_add(&reader->model->name, &reader->model->names, name, strlen(name));
 }
 

@@ -484,6 +484,7 @@ void pace_step_doubt_kernels(pace_estimate *time_s, pace_doubts_used *used, cons
     bool said = asked->config.attention != PACE_ATTENTION_USUAL;
     if (!said && pace_model_forms_scores(asked->model, &asked->config))
         widen(time_s, used, pricer, PACE_DOUBT_STEP_ATTENTION);
+    if (asked->model->left_out) widen(time_s, used, pricer, PACE_DOUBT_STEP_LEFT_OUT);
     if (!asked->device->is_cpu && asked->device->generation == 0) widen(time_s, used, pricer, PACE_DOUBT_STEP_MAKER);
     if (asked->config.offload == PACE_OFFLOAD_OPTIMIZER) widen(time_s, used, pricer, PACE_DOUBT_STEP_OFFLOAD);
     if (asked->config.deterministic > 0) widen(time_s, used, pricer, PACE_DOUBT_STEP_DETERMINISTIC);

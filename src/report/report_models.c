@@ -139,6 +139,8 @@ static pace_status describe_model(pace_node *root, const char *name, const pace_
                        pace_names_text(&model->names, model->name), pace_show_count(total.parameters).text,
                        pace_show_count(total.multiply_adds).text, pace_show_bytes(total.activation_bytes).text);
     pace_node_sentence(root, false, "%s.", pace_names_text(&model->names, model->about));
+    if (model->left_out)
+        pace_node_sentence(root, false, "Left out: %s.", pace_names_text(&model->names, model->left_out));
     pace_put_decoder_alone(root, model);
     add_totals(root, model, &total, sequence);
     add_layers(root, model, sequence);

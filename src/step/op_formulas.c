@@ -136,6 +136,19 @@ bool pace_call_convolution(const pace_op_rule *rule, const pace_op_shapes *shape
     return true;
 }
 
+/* Where no numbers were recorded, both ends of a convolution tell its stride, and the padding that the last row needs.
+ */
+static void infer_numbers(pace_op_shapes *out, int input, int output, int weight, int stride, int padding) {
+    for (int axis = 0; axis + 2 < out->rank[input] && axis < 4; axis++) {
+        int64_t in = out->dims[input][axis + 2], to = out->dims[output][axis + 2],
+                step = to > 0 ? (in + to / 2) / to : 0;
+        if (out->scalar_count[stride] > axis || step < 1) continue;
+        int64_t lacks = (to - 1) * step + out->dims[weight][axis + 2] - in;
+        out->scalars[stride][axis] = step;
+        out->scalars[padding][axis] = lacks > 0 ? (lacks + 1) / 2 : 0;
+    }
+}
+
 /* Both gradients are counted; each has the forward's arithmetic. The newer operator has its stride, padding and
  * dilation fourth, the older ones padding, stride and dilation third. */
 bool pace_call_convolution_backward(const pace_op_rule *rule, const pace_op_shapes *shapes, pace_op_draft *draft) {
@@ -147,8 +160,11 @@ bool pace_call_convolution_backward(const pace_op_rule *rule, const pace_op_shap
     pace_draft_writes_tensor(draft, shapes, rule->b);
     pace_draft_writes_tensor(draft, shapes, rule->c);
     pace_draft_of(draft, shapes, rule->b);
-    if (shapes->count > 6 && !transposed)
-        convolution_sizes(draft, shapes, rule->b, rule->c, 4, newer ? 5 : 3, newer ? 6 : 5);
+    if (shapes->count > 6 && !transposed) {
+        pace_op_shapes told = *shapes;
+        infer_numbers(&told, rule->b, rule->a, rule->c, 4, newer ? 5 : 3);
+        convolution_sizes(draft, &told, rule->b, rule->c, 4, newer ? 5 : 3, newer ? 6 : 5);
+    }
     return true;
 }
 

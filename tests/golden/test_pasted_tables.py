@@ -1,6 +1,7 @@
 """Tables as they are printed and pasted, with blanks between their columns, are answered as the same table in CSV."""
 import csv
 import io
+import json
 import os
 import sys
 import tempfile
@@ -42,6 +43,15 @@ def main():
         code, rows, err, _ = answered(folder, text)
         _, same, _, _ = answered(folder, "GPU,batch size,model,step time (ms)\nNVIDIA A100,32,resnet50,120.5\n")
         expect(code == 0 and rows == same and rows[0]["batch size"] == "32", "words", rows, same, err)
+        # a list of records is the same table: JSON, an object a line, YAML; members of an object inside are OUTER_INNER
+        records = [dict(zip(HEAD, row)) for row in ROWS]
+        inside = [{"M": r["M"], "N": r["N"], "K": r["K"], "dtype": r["dtype"], "time": {"us": float(r["time_us"])}, "tags": [1]} for r in records]
+        for text in (json.dumps(records), json.dumps(records, indent=1), "\n".join(map(json.dumps, records)) + "\n", json.dumps(inside),
+                     "".join("- " + "  ".join(f"{k}: {v}\n" for k, v in r.items()) for r in records)):
+            code, rows, err, _ = answered(folder, text)
+            expect(code == 0 and [{k: row[k] for k in wanted[0]} for row in rows] == wanted, text, rows, err)
+        code, _, err, path = answered(folder, "[[1, 2], [3, 4]]")
+        expect_line(code, err, 3, path, "expected a record of named values")
         # a row that is torn is told by its line; of a list of words, which is no table, nothing is made
         code, _, err, path = answered(folder, "\n".join(left + ["1024  1024"]) + "\n")
         expect_line(code, err, 3, f"{path}:4: expected 5 cells as in the header, found 2")

@@ -332,11 +332,13 @@ static pace_status read_collectives(numbers *out, const char *text) {
 #define OF_NCCL "collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks"
 #define OF_TORCHCOMMS "collective,bytesPerRank,algorithm,protocol,channels,nNodes,nLocalRanks"
 
+#define PLUG_IN "NCCL_TUNER_PLUGIN=libnccl-tuner-paceline.so NCCL_TUNER_CONFIG_FILE=FILE.csv"
+
 /* The usual one first. RCCL documents two algorithms. */
 static const pace_tune_dialect dialects[] = {
-    {"nccl", OF_NCCL, .of_rank = false},
-    {"rccl", OF_NCCL, .tree_and_ring = true},
-    {"torchcomms", OF_TORCHCOMMS, .of_rank = true},
+    {"nccl", OF_NCCL, .use = PLUG_IN},
+    {"rccl", OF_NCCL, .tree_and_ring = true, .use = PLUG_IN},
+    {"torchcomms", OF_TORCHCOMMS, .of_rank = true, .use = "NCCLX_TUNER_CONFIG_FILE=FILE.csv"},
 };
 
 const pace_word_list pace_tune_dialect_names = {&dialects->name, PACE_COUNT(dialects), sizeof *dialects};

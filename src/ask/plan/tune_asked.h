@@ -39,6 +39,7 @@ typedef struct {
     const char *name, *columns;
     bool of_rank;       /* bytes are a rank's share, "[from,to]", and ranks those of a node */
     bool tree_and_ring; /* no other algorithms */
+    const char *use;    /* how its reader is told of the file */
 } pace_tune_dialect;
 
 extern const pace_word_list pace_tune_dialect_names;

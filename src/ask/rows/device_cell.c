@@ -22,21 +22,13 @@ const char *pace_device_cell_closest(const pace_device_catalog *catalog, const c
     return best;
 }
 
-/* Tables write "NV_V100" and "A100_SXM", each word for itself, or "RTX2080Ti", all in one. */
-static const pace_device *find_device(const pace_device_catalog *catalog, const char *name) {
-    const pace_device *found = pace_device_find(catalog, name, 0);
-    for (size_t i = 0; i < catalog->count && !found; i++)
-        if (pace_same_word(catalog->devices[i].name, name)) found = &catalog->devices[i];
-    return found;
-}
-
 const pace_device *pace_device_cell_read(char refused[PACE_DEVICE_CELL_REFUSED], pace_device_catalog *catalog,
                                          const char *name) {
     const pace_device *device;
     pace_machine machine;
     bool joined;
     *refused = '\0';
-    if (!pace_place_has_figures(name)) return find_device(catalog, name);
+    if (!pace_place_has_figures(name)) return pace_device_find(catalog, name, 0);
     if (pace_place_asked(&device, &machine, &joined, catalog, name) == PACE_OK) return device;
     pace_snprintf(refused, PACE_DEVICE_CELL_REFUSED, "%.115s", pace_message_in_answer());
     return NULL;

@@ -3,6 +3,7 @@
 #include "ask/rows/columns.h"
 #include "cost/host_costs_catalog.h"
 #include "ask/rows/wanted_columns.h"
+#include "ask/rows/element_words.h"
 #include "ask/rows/exchange_logs.h"
 #include "ask/rows/exchange_stack.h"
 #include "ask/predict/exchange_asked.h"
@@ -27,8 +28,8 @@ typedef struct {
     const pace_exchange_defaults *defaults;
     const pace_yaml *yaml;
     const pace_yaml_node *names;
-    int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, algorithm, protocol,
-        channels, approach, timed;
+    int system, device, collective, ranks, per_node, nodes, bytes, elements, dtype, in_place, wrong, algorithm,
+        protocol, channels, approach, timed;
     pace_exchange_call call;
     int variant[MOST_VARIANTS];
     int variants;
@@ -90,6 +91,7 @@ static pace_status find_columns(reader *r, pace_catalog *catalog) {
         {.key = "device", .column = &r->device},
         {.key = "dtype", .column = &r->dtype},
         {.key = "in_place", .column = &r->in_place},
+        {.key = "wrong", .column = &r->wrong},
         {.key = "algorithm", .column = &r->algorithm},
         {.key = "protocol", .column = &r->protocol},
         {.key = "channels", .column = &r->channels},
@@ -187,7 +189,12 @@ static bool set_collective(pace_exchange_row *out, const reader *r, size_t row) 
 static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
     int column = r->rows->measured >= 0 ? r->rows->measured : r->rate;
     const char *text = pace_csv_at(&r->rows->csv, row, column);
-    double value, factor = r->bus ? pace_bus_factor(out->collective, out->ranks_per_node * out->nodes) : 1;
+    double value, wrong, factor = r->bus ? pace_bus_factor(out->collective, out->ranks_per_node * out->nodes) : 1;
+    if (pace_csv_number(&wrong, pace_csv_at(&r->rows->csv, row, r->wrong)) && wrong > 0) {
+        pace_snprintf(out->unmeasured, sizeof out->unmeasured, "row %zu: its result is wrong in %.6g elements", row + 1,
+                      wrong);
+        return;
+    }
     if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "n/a") == 0) return;
     bool good = pace_csv_number(&value, text) && value > 0;
     if (good && r->rows->measured >= 0) out->time_s = value * r->rows->unit_s;

@@ -212,8 +212,8 @@ static pace_status build(pace_report *report, void *context) {
                    "whole interval is a gain. Sizes outside the table stay the library's, and so do channels, unless "
                    "the fit has curves that were measured with a number of them (column channels).");
     say_what_settles(root, t);
-    pace_node_note(root, "With -o FILE.csv the changes are written for tuner plug-ins: "
-                         "NCCL_TUNER_PLUGIN=libnccl-tuner-paceline.so NCCL_TUNER_CONFIG_FILE=FILE.csv.");
+    pace_node_note(root, "With -o FILE.csv the changes are written as %s reads them: %s.", t->dialect->name,
+                   t->dialect->use);
     pace_put_machine_note(root, &t->machine);
     return PACE_OK;
 }

@@ -1,6 +1,7 @@
 /* Job tables of comma-separated values: text comes in rounds, is cut into blocks at line ends, and parsed by all
  * threads, while the next round's is read. */
 #include "source/jobs/job_rounds.h"
+#include "base/csv_records.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,6 +148,12 @@ static pace_status read_header(reader *r) {
         if (stop == end)
             return pace_fail(PACE_E_INPUT, "%s: expected a line of column names, found none", rounds->name);
     }
+    if (pace_csv_is_records(at, (size_t)(end - at)))
+        return pace_fail(
+            PACE_E_INPUT,
+            "%s: expected a table of jobs in CSV, or records as schedulers write them, found records of no "
+            "form that is known",
+            rounds->name);
     size_t count;
     const char *names[PACE_JOB_MOST_CELLS];
     pace_job_block *block = &rounds->blocks[0];

@@ -2,6 +2,7 @@
  * tensors that are read and written. */
 #include "source/traces/trace_nodes.h"
 #include "base/text.h"
+#include "step/op_shapes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,14 +116,16 @@ static pace_status append_values(pace_text *text, const pace_trace_arguments *a)
 static pace_status keep_shapes(pace_trace_node *node, pace_trace_nodes *nodes, pace_trace_arguments *a) {
     pace_text *text = &a->text;
     text->count = 0;
-    if (a->shapes.count <= 2 || a->types.count < 2 || a->values.count < 2 || a->shapes.count > LONGEST_TEXT)
-        return PACE_OK;
+    if (a->shapes.count <= 2 || a->types.count < 2 || a->shapes.count > LONGEST_TEXT) return PACE_OK;
     PACE_TRY(pace_text_append(text, a->shapes.items, a->shapes.count));
     PACE_TRY(pace_text_append(text, "\n[", 2));
     PACE_TRY(append_types(text, a));
-    PACE_TRY(pace_text_append(text, "]\n[", 3));
-    PACE_TRY(append_values(text, a));
     PACE_TRY(pace_text_append(text, "]", 1));
+    if (a->values.count >= 2) {
+        PACE_TRY(pace_text_append(text, "\n[", 2));
+        PACE_TRY(append_values(text, a));
+        PACE_TRY(pace_text_append(text, "]", 1));
+    }
     return pace_names_add(&node->shapes, &nodes->names, text->items, text->count);
 }
 
@@ -143,10 +146,29 @@ static pace_status keep_words(pace_trace_node *node, pace_trace_nodes *nodes, co
     return PACE_OK;
 }
 
+/* A trace without values keeps shapes and types: each tensor is then memory of its own. */
+static pace_status keep_shaped_tensors(pace_trace_node *node, pace_trace_nodes *nodes) {
+    pace_op_shapes shapes;
+    if (!node->shapes || !pace_op_shapes_parse(&shapes, pace_names_text(&nodes->names, node->shapes))) return PACE_OK;
+    for (unsigned k = 0; k < shapes.count; k++) {
+        double elements = shapes.list_elements[k] > 0 ? shapes.list_elements[k] : 1;
+        for (unsigned d = 0; d < shapes.rank[k]; d++) elements *= (double)shapes.dims[k][d];
+        int64_t own = -2 - (int64_t)nodes->tensors.count;
+        if (!(elements > 0) || shapes.element_bytes[k] == 0) continue;
+        pace_trace_tensor tensor = {own, own, elements, shapes.element_bytes[k], PACE_PLACE_UNKNOWN};
+        PACE_TRY(PACE_PUSH(&nodes->tensors, tensor));
+        node->inputs++;
+    }
+    return PACE_OK;
+}
+
 pace_status pace_trace_arguments_keep(pace_trace_node *node, pace_trace_nodes *nodes, pace_trace_arguments *a) {
+    bool valued = a->values.count >= 2;
     node->first_tensor = (uint32_t)nodes->tensors.count;
-    PACE_TRY(keep_all_tensors(&node->inputs, nodes, &a->values, &a->types));
+    PACE_TRY(keep_shapes(node, nodes, a));
+    PACE_TRY(valued ? keep_all_tensors(&node->inputs, nodes, &a->values, &a->types) : keep_shaped_tensors(node, nodes));
     PACE_TRY(keep_all_tensors(&node->outputs, nodes, &a->out_values, &a->out_types));
-    if (a->values.count >= 2 && a->types.count >= 2) PACE_TRY(keep_words(node, nodes, a));
-    return keep_shapes(node, nodes, a);
+    pace_trace_tensor *tensors = node->outputs ? &nodes->tensors.items[node->first_tensor] : NULL;
+    for (uint32_t k = 0; !valued && tensors && k < node->inputs; k++) tensors[k].place = tensors[node->inputs].place;
+    return valued && a->types.count >= 2 ? keep_words(node, nodes, a) : PACE_OK;
 }

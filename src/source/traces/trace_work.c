@@ -130,7 +130,8 @@ static bool find_exchange(pace_trace_work *work, const pace_trace_nodes *trace, 
     uint32_t above = pace_trace_find(trace, node->parent);
     bool record = is_record(name), range = pace_starts(name, "nccl:");
     if (!record && !range) return false;
-    if (range && above != PACE_NO_NODE && is_record(name_of(trace, above))) return true;
+    bool named = above != PACE_NO_NODE && is_record(name_of(trace, above)) && trace->nodes.items[above].collective;
+    if (range && named) return true;
     const char *said = record ? pace_names_text(&trace->names, node->collective) : name + 5;
     const char *collective = pace_collective_in(said);
     if (!*collective || is_wait(trace, node)) return true;

@@ -60,6 +60,7 @@ TEST(test_names_in_traces) {
         {"AMD Instinct MI250X/MI250", 0, "mi250x-gcd"},
         {"AMD Instinct MI210", 0, "mi210"},
         {"H100-80-SXM", 0, "h100-80-sxm"},
+        {"RTX2080Ti", 0, "rtx-2080-ti"},
         {"", 0, NULL},
         {"Some Other Device", 0, NULL},
     };

@@ -158,6 +158,10 @@ TEST(test_parameters) {
         {"swin_tiny", 28288354 - 169 * 138}, /* without tables of 13 x 13 biases a head */
         {"swin_small", 49606258 - 169 * 282},
         {"retinanet_resnet50", 34014999},
+        /* By hand from SSD's ssd/model.py: three stages of ResNet-50 (25,557,032 without its head of 2,049,000 and last
+         * stage of 14,964,736), what follows, and 85 numbers a box from 3 x 3 places of each level. */
+        {"ssd300_resnet50",
+         8543296 + 1443328 + 1312256 + 361216 + 2 * 328448 + 340 * 9217 + 2 * 510 * 4609 + 510 * 2305 + 2 * 340 * 2305},
         {"unet", 31037698},    /* milesial/Pytorch-UNet with 3 channels and 2 classes */
         {"sd-1.5", 859520964}, /* diffusers: UNet2DConditionModel, FluxTransformer2DModel */
         {"sd-2.1", 865910724},

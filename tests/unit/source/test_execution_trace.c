@@ -178,6 +178,23 @@ TEST(every_schema_says_the_same) {
     }
 }
 
+/* Without values shapes and types say what is computed, and the range of NCCL what is exchanged. */
+TEST(values_left_out) {
+    static char text[16384];
+    pace_graph graph;
+    write_trace(text, sizeof text, "1.0.1");
+    for (char *at = strstr(text, "\"inputs\""); at; at = strstr(at, "\"inputs\"")) at[1] = 'I';
+    assert_int_equal(read_text(&graph, text), PACE_OK);
+    assert_int_equal(graph.launches.count, 6);
+    const pace_launch *launches = graph.launches.items;
+    const pace_op *forward = &graph.ops.items[launches[0].op], *unknown = &graph.ops.items[launches[5].op];
+    assert_int_equal(forward->family, PACE_OP_GEMM);
+    assert_true(forward->flop == 2.0 * 64 * 32 * 16 && graph.ops.items[launches[1].op].flop == forward->flop);
+    assert_true(graph.exchanges.count == 1 && graph.exchanges.items[0].bytes == 2048);
+    assert_true(unknown->read_bytes == 256 && unknown->write_bytes == 256);
+    pace_graph_free(&graph);
+}
+
 TEST(test_strays) {
     static const char text[] = "{\"schema\":\"1.0.1\",\"nodes\":[{\"id\":2,\"name\":\"a\",\"parent\":99},"
                                "{\"id\":3,\"name\":\"b\",\"parent\":2}]}";

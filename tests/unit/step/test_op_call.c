@@ -85,6 +85,15 @@ TEST(gradients_of_convolutions) {
     assert_int_equal(ops[0].pass, PACE_PASS_BACKWARD_WEIGHT);
     assert_true(ops[0].flop == once);
     assert_int_equal(call("aten::convolution_backward", BACKWARD("")), 2);
+    /* Without recorded numbers both ends tell them: the first layer, and a 3 x 3 one that keeps the image's size. */
+    assert_int_equal(call("aten::convolution_backward", "[[32,64,112,112],[32,3,224,224],[64,3,7,7],[],[],[],[],[]]\n"
+                                                        "[\"float\",\"float\",\"float\"]"),
+                     2);
+    SIZES(&ops[1], CONVOLUTION, BACKWARD_WEIGHT, 32, 3, 224, 224, 64, 7, 7, 2, 2, 3, 3, 1, 1);
+    assert_int_equal(call("aten::convolution_backward", "[[8,32,56,56],[8,64,56,56],[32,64,3,3],[],[],[],[],[]]\n"
+                                                        "[\"float\",\"float\",\"float\"]"),
+                     2);
+    SIZES(&ops[0], CONVOLUTION, BACKWARD_DATA, 8, 64, 56, 56, 32, 3, 3, 1, 1, 1, 1, 1, 1);
 }
 
 /* Grouped heads, causal. */

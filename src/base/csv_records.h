@@ -1,0 +1,12 @@
+/* Tables that are lists of records: JSON ("[{…}, {…}]", or an object a line) and YAML ("- name: …"). */
+#pragma once
+
+#include "base/texts.h"
+
+/** Whether a text that begins with these bytes is one; a header of CSV never begins so. */
+bool pace_csv_is_records(const char *head, size_t length);
+
+/** Writes `text` as CSV: a column for each member, in the order in which members first appear. Members of objects
+ * inside a record are OUTER_INNER; lists inside are left out, and so is null. Errors: PACE_E_INPUT, with the place, for
+ * what is no list of objects. */
+pace_status pace_csv_of_records(pace_text *out, const char *name, const char *text, size_t length) PACE_MUST_CHECK;
