@@ -276,13 +276,22 @@ static void add_held(pace_step_plan *plan, const pace_step_place *place) {
     const pace_device *device = place->device;
     bool hopper = device->generation >= HOPPER, large = hopper || plan->config.deterministic > 0;
     double engine_bytes = hopper ? framework->workspace_bytes[hopper] : framework->engine_bytes;
+    double engines =
+        framework->engine_workspaces + (pace_layer_share(plan->slots).expert > 0 ? framework->grouped_workspaces : 0);
     plan->device_bytes = device->memory_bytes;
     if (device->generation == 0) return; /* another vendor's: nothing is known */
-    plan->library_bytes = framework->workspaces * framework->workspace_bytes[large] +
-                          framework->engine_workspaces * engine_bytes + framework->buffer_bytes;
+    plan->library_bytes =
+        framework->workspaces * framework->workspace_bytes[large] + engines * engine_bytes + framework->buffer_bytes;
     double others = pace_config_ranks(&plan->config) > 1 ? framework->communicator_bytes : 0;
     plan->outside_bytes = framework->context_bytes + others;
     plan->device_bytes = fmax(0, plan->device_bytes - plan->outside_bytes);
+}
+
+/* What the allocator has cached goes back to the device where it needs the room. */
+static double process_bytes(const pace_step_plan *plan) {
+    double tensors = plan->memory.all_bytes, cached = plan->framework->cached_bytes * tensors;
+    if (!(plan->outside_bytes > 0)) return 0;
+    return plan->outside_bytes + fmax(tensors, fmin(tensors + cached, plan->device_bytes));
 }
 
 void pace_step_memory_count(pace_step_plan *plan, const pace_step_place *place) {
@@ -295,4 +304,5 @@ void pace_step_memory_count(pace_step_plan *plan, const pace_step_place *place) 
         plan->rank_host_bytes = fmax(plan->rank_host_bytes, one.host_bytes);
         plan->last_rank_bytes = one.all_bytes;
     }
+    plan->process_bytes = process_bytes(plan);
 }
