@@ -168,6 +168,14 @@ def check_mixtures():
     expect("no effect" in dense["status"] and "1408" in dense["status"], "a width of experts without any", dense)
 
 
-for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium, check_deterministic, check_losses, check_gpt_experts, check_mixtures):
+def check_latent_attention():
+    """Sizes of DeepSeek-V3 (arXiv 2412.19437, section 4.2) under a name that nobody knows are DeepSeek-V3 where it says latent attention."""
+    head = "model,device,framework,n_gpu,pp,ep,micro_batch,seq,layers,hidden,heads,ffn,moe_ffn_hidden_size,shared_expert_intermediate_size,first_k_dense_replace,experts,topk,vocab\n"
+    rows = "".join(f"{name},h100-80-sxm,megatron,1024,16,64,1,4096,61,7168,128,18432,2048,2048,3,256,8,129280\n" for name in ("deepseek-v3", "ours (latent)", "ours"))
+    by_name, latent, mixture = ask(head + rows)
+    expect(by_name["memory_bytes"] == latent["memory_bytes"] != mixture["memory_bytes"], "latent attention by its name", by_name, latent, mixture)
+
+
+for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium, check_deterministic, check_losses, check_gpt_experts, check_mixtures, check_latent_attention):
     check()
 finish()
