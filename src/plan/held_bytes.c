@@ -287,9 +287,12 @@ static void add_held(pace_step_plan *plan, const pace_step_place *place) {
     plan->device_bytes = fmax(0, plan->device_bytes - plan->outside_bytes);
 }
 
-/* What the allocator has cached goes back to the device where it needs the room. */
+/* Where activations come and go in the order in which they were formed, the allocator gives each step the same blocks;
+ * recomputation and other micro-batches in flight leave holes (Guo et al. 2024, section 2). What is cached goes back to
+ * the device where it needs the room. */
 static double process_bytes(const pace_step_plan *plan) {
-    double tensors = plan->memory.all_bytes, cached = plan->framework->cached_bytes * tensors;
+    bool holes = plan->config.recompute != PACE_RECOMPUTE_NONE || plan->config.pp > 1;
+    double tensors = plan->memory.all_bytes, cached = holes ? plan->framework->cached_bytes * tensors : 0;
     if (!(plan->outside_bytes > 0)) return 0;
     return plan->outside_bytes + fmax(tensors, fmin(tensors + cached, plan->device_bytes));
 }
