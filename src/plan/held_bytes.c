@@ -89,6 +89,15 @@ static double tail_bytes(const pace_step_plan *plan, double stage) {
     return sum;
 }
 
+/* Micro-batches that wait for the gradients of the last product's weights: its input, and the gradients of its scores
+ * in half precision. The last one waits for nothing. */
+static double deferred_bytes(const pace_step_plan *plan) {
+    const double half = 2;
+    double scores = 0, waiting = fmin(plan->config.defer_logits, plan->micro_batches - 1);
+    for (unsigned i = 0; i < plan->slots->count; i++) scores += plan->slots->parts[i].scores;
+    return waiting * (half * scores + plan->slots->boundary_bytes);
+}
+
 /* What a stage keeps, and what one of its layers forms anew in backward. The tail goes backward at once, unless all
  * forward passes come first or gradients of weights are put off. */
 static double stage_activations(const pace_step_plan *plan, double stage) {
@@ -97,7 +106,9 @@ static double stage_activations(const pace_step_plan *plan, double stage) {
     bool at_once = pace_stage_has_tail(plan, stage) && !waits;
     for (double chunk = 0; chunk < plan->config.vpp; chunk++) kept += pace_step_kept_bytes(plan, stage, chunk);
     if (at_once) kept -= tail_bytes(plan, stage);
-    return kept * flight + (at_once ? tail_bytes(plan, stage) : 0) + pace_step_again_bytes(plan, stage);
+    double tail = pace_stage_has_tail(plan, stage) ? deferred_bytes(plan) : 0;
+    if (at_once) tail += tail_bytes(plan, stage);
+    return kept * flight + tail + pace_step_again_bytes(plan, stage);
 }
 
 static double tables(const pace_step_slots *slots, double ep) {
