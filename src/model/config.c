@@ -61,6 +61,7 @@ static const struct {
     {"recompute", offsetof(pace_config, recompute), recomputes, 0, 0},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0, 1},
     {"deterministic", offsetof(pace_config, deterministic), NULL, 0, 1},
+    {"defer_logits", offsetof(pace_config, defer_logits), NULL, 0, MOST},
     {"read_loss", offsetof(pace_config, read_loss), loss_reads, 0, 0},
     {"cross_entropy", offsetof(pace_config, cross_entropy), cross_entropies, 0, 0},
     {"pair_indices", offsetof(pace_config, pair_indices), pair_indices, 0, 0},

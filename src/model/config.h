@@ -136,6 +136,8 @@ typedef struct {
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
     double deterministic;  /* 1 = kernels that give the same bits each time (torch.use_deterministic_algorithms) */
+    double defer_logits;   /* pipelines: micro-batches whose gradients of the last product's weights are put off until
+                              the pipeline drains (Megatron's --wgrad-deferral-limit) */
     double dp, tp, pp, vpp, cp, ep, zero_stage;
     double
         zero_group; /* ranks that ZeRO divides states over: a group of data-parallel neighbours, which others replicate
@@ -173,7 +175,7 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
-enum { PACE_CONFIG_FIELDS = 40 }; /* at most */
+enum { PACE_CONFIG_FIELDS = 42 }; /* at most */
 
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);

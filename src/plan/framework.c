@@ -104,6 +104,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"wide_softmax", &out->wide_softmax, 1, 1},
                                    {"workspaces", &out->workspaces, 1, 16},
                                    {"engine_workspaces", &out->engine_workspaces, 1, 16},
+                                   {"grouped_workspaces", &out->grouped_workspaces, 1, 16},
                                    {"loss_kept_bytes", &out->loss.kept, 1, 64},
                                    {"loss_formed_bytes", &out->loss.formed, 1, 64},
                                    {"compiled_loss_bytes", &out->compiled_loss_bytes, 1, 64},
@@ -146,7 +147,8 @@ static pace_status read_attention(pace_attention_kernel_entry *out, const pace_y
 /* What a device's memory holds besides, whatever the framework; none unless given. */
 static pace_status read_held(pace_frameworks *out) {
     const pace_yaml_node *held = pace_yaml_get(pace_yaml_root(out->yaml), "held");
-    static const char *const keys[] = {"workspace", "workspace_hopper", "context", "communicators", "workspace_engine"};
+    static const char *const keys[] = {"workspace",     "workspace_hopper", "context",
+                                       "communicators", "workspace_engine", "cached"};
     double bytes[PACE_COUNT(keys)] = {0};
     for (size_t i = 0; held && i < PACE_COUNT(keys); i++) {
         const pace_yaml_node *value = pace_yaml_get(pace_yaml_get(held, keys[i]), "bytes");
@@ -159,6 +161,7 @@ static pace_status read_held(pace_frameworks *out) {
         if (out->items[i].context_bytes == 0) out->items[i].context_bytes = bytes[2];
         out->items[i].communicator_bytes = bytes[3];
         out->items[i].engine_bytes = bytes[4];
+        out->items[i].cached_bytes = bytes[5];
     }
     return PACE_OK;
 }

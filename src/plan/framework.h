@@ -46,6 +46,7 @@ typedef struct {
     double wide_softmax;        /* whether attention as products takes its softmax in single precision */
     double workspaces;          /* of libraries of products, workspace_bytes each */
     double engine_workspaces;   /* of Transformer Engine, engine_bytes each before Hopper */
+    double grouped_workspaces;  /* of Transformer Engine beside these: for the streams of grouped products of experts */
     pace_loss_bytes loss;       /* of its own cross entropy */
     double compiled_loss_bytes; /* in its place where a compiler has the loss, too, which keeps the scores alone */
     double
@@ -61,8 +62,9 @@ typedef struct {
     double engine_bytes;
     double workspace_bytes[2];                /* before Hopper, and from Hopper on */
     double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */
-    bool zero_known[PACE_ZERO_STAGES];        /* stages of ZeRO that it has; all unless given */
-    bool schedule_known[PACE_SCHEDULES];      /* orders of pipelines that a plan looks at; 1F1B unless given */
+    double cached_bytes; /* that the allocator holds beside each byte of tensors, where it leaves holes */
+    bool zero_known[PACE_ZERO_STAGES];   /* stages of ZeRO that it has; all unless given */
+    bool schedule_known[PACE_SCHEDULES]; /* orders of pipelines that a plan looks at; 1F1B unless given */
 } pace_framework;
 
 /** Whether a framework's steps are as src/model lowers them, with the host costs of catalog/frameworks.yaml. */

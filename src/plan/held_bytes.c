@@ -89,6 +89,15 @@ static double tail_bytes(const pace_step_plan *plan, double stage) {
     return sum;
 }
 
+/* Micro-batches that wait for the gradients of the last product's weights: its input, and the gradients of its scores
+ * in half precision. The last one waits for nothing. */
+static double deferred_bytes(const pace_step_plan *plan) {
+    const double half = 2;
+    double scores = 0, waiting = fmin(plan->config.defer_logits, plan->micro_batches - 1);
+    for (unsigned i = 0; i < plan->slots->count; i++) scores += plan->slots->parts[i].scores;
+    return waiting * (half * scores + plan->slots->boundary_bytes);
+}
+
 /* What a stage keeps, and what one of its layers forms anew in backward. The tail goes backward at once, unless all
  * forward passes come first or gradients of weights are put off. */
 static double stage_activations(const pace_step_plan *plan, double stage) {
@@ -97,7 +106,9 @@ static double stage_activations(const pace_step_plan *plan, double stage) {
     bool at_once = pace_stage_has_tail(plan, stage) && !waits;
     for (double chunk = 0; chunk < plan->config.vpp; chunk++) kept += pace_step_kept_bytes(plan, stage, chunk);
     if (at_once) kept -= tail_bytes(plan, stage);
-    return kept * flight + (at_once ? tail_bytes(plan, stage) : 0) + pace_step_again_bytes(plan, stage);
+    double tail = pace_stage_has_tail(plan, stage) ? deferred_bytes(plan) : 0;
+    if (at_once) tail += tail_bytes(plan, stage);
+    return kept * flight + tail + pace_step_again_bytes(plan, stage);
 }
 
 static double tables(const pace_step_slots *slots, double ep) {
@@ -276,13 +287,25 @@ static void add_held(pace_step_plan *plan, const pace_step_place *place) {
     const pace_device *device = place->device;
     bool hopper = device->generation >= HOPPER, large = hopper || plan->config.deterministic > 0;
     double engine_bytes = hopper ? framework->workspace_bytes[hopper] : framework->engine_bytes;
+    double engines =
+        framework->engine_workspaces + (pace_layer_share(plan->slots).expert > 0 ? framework->grouped_workspaces : 0);
     plan->device_bytes = device->memory_bytes;
     if (device->generation == 0) return; /* another vendor's: nothing is known */
-    plan->library_bytes = framework->workspaces * framework->workspace_bytes[large] +
-                          framework->engine_workspaces * engine_bytes + framework->buffer_bytes;
+    plan->library_bytes =
+        framework->workspaces * framework->workspace_bytes[large] + engines * engine_bytes + framework->buffer_bytes;
     double others = pace_config_ranks(&plan->config) > 1 ? framework->communicator_bytes : 0;
     plan->outside_bytes = framework->context_bytes + others;
     plan->device_bytes = fmax(0, plan->device_bytes - plan->outside_bytes);
+}
+
+/* Where activations come and go in the order in which they were formed, the allocator gives each step the same blocks;
+ * recomputation and other micro-batches in flight leave holes (Guo et al. 2024, section 2). What is cached goes back to
+ * the device where it needs the room. */
+static double process_bytes(const pace_step_plan *plan) {
+    bool holes = plan->config.recompute != PACE_RECOMPUTE_NONE || plan->config.pp > 1;
+    double tensors = plan->memory.all_bytes, cached = holes ? plan->framework->cached_bytes * tensors : 0;
+    if (!(plan->outside_bytes > 0)) return 0;
+    return plan->outside_bytes + fmax(tensors, fmin(tensors + cached, plan->device_bytes));
 }
 
 void pace_step_memory_count(pace_step_plan *plan, const pace_step_place *place) {
@@ -295,4 +318,5 @@ void pace_step_memory_count(pace_step_plan *plan, const pace_step_place *place) 
         plan->rank_host_bytes = fmax(plan->rank_host_bytes, one.host_bytes);
         plan->last_rank_bytes = one.all_bytes;
     }
+    plan->process_bytes = process_bytes(plan);
 }

@@ -90,6 +90,7 @@ typedef struct {
     double host_has_bytes;      /* of that host; 0 = unknown */
     double device_bytes;        /* memory of the device that a framework can give; 0 = unknown */
     double outside_bytes;       /* what a process holds of the rest; 0 = unknown */
+    double process_bytes;       /* what the device shows of the fullest rank's process; 0 = unknown */
 } pace_step_plan;
 
 /** Prepares a configuration on a place. `slots` from pace_step_slots_get() for the same. Errors: PACE_E_USAGE for more

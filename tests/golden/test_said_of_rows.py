@@ -168,6 +168,24 @@ def check_mixtures():
     expect("no effect" in dense["status"] and "1408" in dense["status"], "a width of experts without any", dense)
 
 
-for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium, check_deterministic, check_losses, check_gpt_experts, check_mixtures):
+def check_latent_attention():
+    """Sizes of DeepSeek-V3 (arXiv 2412.19437, section 4.2) under a name that nobody knows are DeepSeek-V3 where it says latent attention."""
+    head = "model,device,framework,n_gpu,pp,ep,micro_batch,seq,layers,hidden,heads,ffn,moe_ffn_hidden_size,shared_expert_intermediate_size,first_k_dense_replace,experts,topk,vocab\n"
+    rows = "".join(f"{name},h100-80-sxm,megatron,1024,16,64,1,4096,61,7168,128,18432,2048,2048,3,256,8,129280\n" for name in ("deepseek-v3", "ours (latent)", "ours"))
+    by_name, latent, mixture = ask(head + rows)
+    expect(by_name["memory_bytes"] == latent["memory_bytes"] != mixture["memory_bytes"], "latent attention by its name", by_name, latent, mixture)
+
+
+def check_put_off():
+    """Megatron-LM's functional tests of two stages hold 441,450,496 bytes more where gradients of the words' table are put off for two micro-batches
+    (mem-max-allocated-bytes of gpt3_mcore_te_tp2_pp2_resume_torch_dist and of ..._defer_embedding_wgrad_compute on A100): scores and inputs of two, within 5 %."""
+    head = "hidden,layers,heads,seq,vocab,device,framework,n_gpu,tp,pp,dp,micro_batch,global_batch,precision,sequence_parallel,defer_logits\n"
+    at_once, later, most = ask(head + "".join(f"512,12,8,1024,50304,a100-80-sxm,megatron,8,2,2,2,4,32,bf16,0,{limit}\n" for limit in ("", 2, 50)))
+    more = float(later["last_rank_bytes"]) - float(at_once["last_rank_bytes"])
+    expect(abs(more / 441450496 - 1) < 0.05, "gradients that are put off", more)
+    expect(float(most["last_rank_bytes"]) - float(at_once["last_rank_bytes"]) == 1.5 * more, "of four micro-batches three wait", at_once, later, most)
+
+
+for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium, check_deterministic, check_losses, check_gpt_experts, check_mixtures, check_latent_attention, check_put_off):
     check()
 finish()

@@ -39,6 +39,8 @@ static bool has_replicas(const question *q) { return !q->placed || pace_config_s
 /* States that one rank has are not divided; to say so changes nothing and is no mistake. */
 static bool divides_states(const question *q) { return !(q->config->zero_stage > 0) || has_replicas(q); }
 
+static bool drains(const question *q) { return !(q->config->defer_logits > 0) || !q->placed || q->config->pp > 1; }
+
 static bool splits_tokens(const question *q) {
     return !(q->config->sequence_parallel > 0) || !q->placed || q->config->tp > 1;
 }
@@ -89,6 +91,8 @@ static const struct {
     {"update", is_lowered, of_pytorch},
     {"cross_entropy", has_loss, "on a model without a loss"},
     {"cross_entropy", writes_loss, "with framework=pytorch or its kin, whose operators are walked"},
+    {"defer_logits", drains, "without pp above 1"},
+    {"defer_logits", writes_loss, "with framework=pytorch or its kin, whose operators are walked"},
     {"execution", launches, "with this value unless framework=pytorch"},
     {"graphs", captures_blocks, "with this value on a model that repeats no block of layers"},
     {"graphs", captures_attention, "with the value attention on a model without attention layers"},

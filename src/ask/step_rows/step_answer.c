@@ -100,8 +100,7 @@ void pace_step_answer_of(pace_step_answer *out, const pace_step_solution *soluti
                               .parts = pace_step_compose(plan, factors),
                               .memory_bytes = plan->memory.all_bytes,
                               .last_rank_bytes = plan->last_rank_bytes,
-                              .process_bytes =
-                                  plan->outside_bytes > 0 ? plan->memory.all_bytes + plan->outside_bytes : (double)NAN,
+                              .process_bytes = plan->process_bytes > 0 ? plan->process_bytes : (double)NAN,
                               .room = pace_step_tightest(plan, 0),
                               .fitting = solution->fitting,
                               .recomputed = solution->recomputed};
