@@ -23,7 +23,8 @@ static uint32_t series_like(unsigned *least, const pace_learned *learned, const 
 /* Too few rows to learn from say what their own sizes take, and nothing of others. */
 static bool is_narrow(const pace_learned *learned) { return learned->values.count < PACE_LEARN_LEAST; }
 
-/* What a series' rows of these very sizes are off their base, in the mean of ln; false, and `off` stays, when it has none. */
+/* What a series' rows of these very sizes are off their base, in the mean of ln; false, and `off` stays as it is, when
+ * it has none. */
 static bool of_own_sizes(double *off, const pace_learned *learned, const pace_series *series,
                          const pace_sample *sample) {
     static const double alike[PACE_NEAREST_AXES] = {1, 1, 1, 1, 1, 1};

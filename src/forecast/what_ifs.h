@@ -40,7 +40,8 @@ typedef struct {
     pace_status (*parse)(pace_scenario *scenario, const char *text);
     bool (*asked)(const pace_scenario *scenario); /* NULL: it has a value there */
     pace_what_if_turn turn;
-    /* Edits the variants and adds up how many things it changed, or what pricing and walking will. NULL: nothing to do. */
+    /* Edits the variants and adds up how many things it changed, or what pricing and walking will. NULL: nothing to
+     * do. */
     pace_status (*apply)(pace_editing *editing, size_t *changed);
     bool edits_kernels;
     bool needs_sizes;       /* what nothing is known of the sizes of is guessed */
