@@ -27,11 +27,11 @@ static bool is_narrow(const pace_learned *learned) { return learned->values.coun
  * it has none. */
 static bool of_own_sizes(double *off, const pace_learned *learned, const pace_series *series,
                          const pace_sample *sample) {
-    static const double alike[PACE_NEAREST_AXES] = {1, 1, 1, 1, 1, 1};
     uint32_t near[PACE_NEAREST_MOST];
-    double distance[PACE_NEAREST_MOST], sum = 0;
+    double distance[PACE_NEAREST_MOST], scale[PACE_NEAREST_AXES], sum = 0;
+    for (int i = 0; i < PACE_NEAREST_AXES; i++) scale[i] = (double)learned->scale[i];
     unsigned own = 0,
-             count = pace_nearest_find(near, distance, &series->near, sample->at, alike, UINT32_MAX, PACE_NEAREST_MOST);
+             count = pace_nearest_find(near, distance, &series->near, sample->at, scale, UINT32_MAX, PACE_NEAREST_MOST);
     for (; own < count && pace_learn_same_size((float)sqrt(distance[own]), 0); own++)
         sum += (double)learned->values.items[series->first + near[own]];
     if (own) *off = sum / own;

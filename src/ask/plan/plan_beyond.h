@@ -1,5 +1,5 @@
-/* What lies beside what was asked of a plan: the other precision and another framework where the question named none, and more
- * nodes where none are enough. */
+/* What lies beside what was asked of a plan: the other precision and another framework where the question named none,
+ * and more nodes where none are enough. */
 #pragma once
 
 #include "ask/plan/plan_place.h"
