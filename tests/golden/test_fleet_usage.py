@@ -437,6 +437,14 @@ def test_unpriced_hours():
     expect(code == 0 and "worth 202." in " ".join(out.split()) and "have a price" not in out, "all priced", out[:300], err)
 
 
+def test_gres_of_old_slurm():
+    """Until Slurm 20.02 accounting had AllocGRES, with the count behind a colon."""
+    rows = "".join(f"{job}|u|COMPLETED|2019-03-01T09:00:00|2019-03-01T09:00:00|2019-03-01T10:00:00|01:00:00|{gres}|{gres}\n"
+                   for job, gres in (("1", "gpu:4"), ("2", "gpu:v100:2"), ("3", "")))
+    answer = usage(put("gres.txt", "JobID|User|State|Submit|Start|End|Elapsed|AllocGRES|ReqGRES\n" + rows))
+    expect(near(answer["gpu_hours"], 6), answer["gpu_hours"])
+
+
 def test_slices_of_dcgm():
     """Counters of parts of GPUs: a part counts as its share, the whole GPU's series beside them count no hours of their own."""
     def series(metric, values, job=None, model="NVIDIA A100-SXM4-80GB", gpu="0", **labels):

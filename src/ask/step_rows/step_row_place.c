@@ -46,7 +46,19 @@ static size_t times_sign(const char *c) {
     return strncmp(c, "\xc3\x97", 2) == 0 ? 2 : 0;
 }
 
-/* "8x H100" -> 8 and "H100", "A100 40GB x4" -> 4 and "A100 40GB". The number of a name ("RTX 4090") is no count. 0 =
+/* Where a name ends that a sign and digits follow without a blank: "A100x4", "L40Sx8". A number or a capital before it
+ * tells the sign from a letter of a name ("RTX4090", "rtx4090"). NULL = nowhere. */
+static const char *before_glued_sign(const char *text, const char *digits) {
+    for (size_t sign = 2; sign > 0; sign--) {
+        if ((size_t)(digits - text) <= sign || times_sign(digits - sign) != sign) continue;
+        const char *at = digits - sign;
+        bool capital = at[-1] >= 'A' && at[-1] <= 'Z' && *at != 'X';
+        return pace_is_digit(at[-1]) || capital ? at : NULL;
+    }
+    return NULL;
+}
+
+/* "8x H100" -> 8 and "H100", "A100 40GB x4" and "A100x4" -> 4 and what stands before. The number of a name ("RTX 4090") is no count. 0 =
  * none. */
 static double split_count(char name[96], const char *text) {
     const char *end = text + strlen(text), *digits = end;
@@ -63,8 +75,10 @@ static double split_count(char name[96], const char *text) {
     const char *before = digits;
     while (before > text && before[-1] != ' ') before--;
     sign = times_sign(before);
-    if (digits == end || before == text || sign == 0 || before + sign != digits) return 0;
-    snprintf(name, 96, "%.*s", (int)(before - text - 1), text);
+    bool apart = before > text && sign > 0 && before + sign == digits;
+    const char *named = apart ? before - 1 : before_glued_sign(text, digits);
+    if (digits == end || !named) return 0;
+    snprintf(name, 96, "%.*s", (int)(named - text), text);
     return pace_number_read(&count, digits) && count >= 1 ? count : 0;
 }
 
