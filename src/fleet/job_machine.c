@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The machine of a job from one of catalog/machines.yaml, of a file, or of a short form (machine/machine.h). */
+/* --- from a machine of the catalogue ------------------------------------------------------------------------------ */
 
 /* One that outlives the machine. */
 static const char *lasting_confidence(const char *confidence) {
@@ -134,6 +134,8 @@ static pace_status job_machine_derive(pace_job_machine *out, const pace_job_cata
     *out = derived;
     return PACE_OK;
 }
+
+/* --- what --on says ----------------------------------------------------------------------------------------------- */
 
 static int find_figure(const char *key) {
     pace_job_resource resource;

@@ -12,19 +12,19 @@
 #include <math.h>
 #include <string.h>
 
-/* What a remedy is tried with, and how its words read then. */
+/* --- values that are tried ---------------------------------------------------------------------------------------- */
 
-typedef char pace_remedy_value_text[256];
+typedef char value_text[256];
 
 /* What values follow from. */
 typedef struct {
     const pace_forecast *forecast;
     double headroom;
     int most_workers;
-} pace_remedy_setting;
+} remedy_setting;
 
 /* As many as fetch faster than the rest of the step needs input, of the rank whose input takes the largest share. */
-static double workers_of(const pace_remedy_setting *setting) {
+static double workers_of(const remedy_setting *setting) {
     double most = 0;
     PACE_ITEMS (const pace_forecast_rank, rank, &setting->forecast->ranks) {
         double input_ns = pace_graph_stretches(&rank->graph).ns, rest_ns = rank->steps_ns - input_ns;
@@ -36,25 +36,24 @@ static double workers_of(const pace_remedy_setting *setting) {
 }
 
 /* Twice what the first rank computes at a time; 0 = nothing shows it. */
-static double double_batch(const pace_remedy_setting *setting) {
+static double double_batch(const remedy_setting *setting) {
     pace_batch_size size;
     if (pace_rank_batches_first(&size, setting->forecast, 0) != PACE_OK) return 0;
     return 2 * (double)size.samples;
 }
 
 /* The value that is tried at a turn, from 0; of a flag "". False: there is none. */
-static bool remedy_value_at(pace_remedy_value_text out, const pace_remedy_row *row, size_t turn,
-                            const pace_remedy_setting *setting) {
+static bool remedy_value_at(value_text out, const pace_remedy_row *row, size_t turn, const remedy_setting *setting) {
     out[0] = '\0';
     if (row->value == PACE_REMEDY_LISTED) {
         const char *text =
             turn < pace_yaml_count(row->values) ? pace_yaml_text(pace_yaml_item(row->values, turn)) : NULL;
-        if (text) pace_snprintf(out, sizeof(pace_remedy_value_text), "%s", text);
+        if (text) pace_snprintf(out, sizeof(value_text), "%s", text);
         return text != NULL;
     }
     if (turn > 0 || row->value == PACE_REMEDY_FLAG) return turn == 0;
     double number = row->value == PACE_REMEDY_WORKERS ? workers_of(setting) : double_batch(setting);
-    pace_snprintf(out, sizeof(pace_remedy_value_text), "%.0f", number);
+    pace_snprintf(out, sizeof(value_text), "%.0f", number);
     return number > 0;
 }
 
@@ -251,8 +250,8 @@ static pace_status keep(pace_remedy_trial *out, const pace_remedy_ground *g, con
 static pace_status try_values(pace_remedy_trial *out, const pace_remedy_ground *g, const pace_remedy_row *row,
                               pace_advice resource, const pace_forecast *forecast) {
     pace_status status = PACE_E_USAGE;
-    pace_remedy_value_text text;
-    pace_remedy_setting setting = {forecast, g->catalog.headroom, g->catalog.most_workers};
+    value_text text;
+    remedy_setting setting = {forecast, g->catalog.headroom, g->catalog.most_workers};
     for (size_t i = 0; remedy_value_at(text, row, i, &setting); i++) {
         const char *value = row->what_if->option.argument ? text : NULL;
         pace_forecast_result result;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <stdlib.h>
 
+/* --- the order of a recording ------------------------------------------------------------------------------------- */
+
 /* A recorded step's order of work across streams, for what-ifs that take the host's time away: without it nothing but
  * the host kept apart what the recording shows one after the other. */
 
@@ -92,6 +94,8 @@ static pace_status keep_recorded_order(pace_variant *variant, const pace_step *r
     PACE_FREE(o.ended, begins);
     return status;
 }
+
+/* --- the what-ifs ------------------------------------------------------------------------------------------------- */
 
 static pace_status parse_drop(pace_scenario *scenario, const char *text) {
     bool all = strcmp(text, "all") == 0;

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+/* --- where the host is the device --------------------------------------------------------------------------------- */
+
 /*
  * The work of a host that is the device: its operators, by self time, and what of it is the host's own
  * (step/host_operators.h). An operator that works pays for its call first; all else that operators take is calls.
@@ -115,6 +117,8 @@ static pace_status host_work_add(pace_work_items *items, int64_t *call_ns, const
     PACE_FREE(h.known, h.left_ns);
     return status;
 }
+
+/* --- work of a device --------------------------------------------------------------------------------------------- */
 
 void pace_work_free(pace_work *work) {
     PACE_VEC_FREE(&work->items, &work->compute, &work->communication, &work->memory, &work->calls);

@@ -2,8 +2,7 @@
 
 #include "base/status.h"
 
-/* Orders of pipelines whose stages hold two chunks as the sides of a V: chunk 0 on the way down, chunk 1 on the way
- * back. */
+/* --- two chunks as the sides of a V ------------------------------------------------------------------------------- */
 
 /* Errors: PACE_E_USAGE for inference, for other than two chunks, and for fewer micro-batches than dualpipe-v is
  * defined for. */
@@ -159,6 +158,8 @@ static pace_status pipeline_v_fill(pace_turns *out, const pace_pipeline *pipelin
     PACE_VEC_FREE(&w.late);
     return status;
 }
+
+/* --- every order -------------------------------------------------------------------------------------------------- */
 
 enum { TURNS_MOST = 1 << 20 };
 

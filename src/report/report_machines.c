@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Machines of catalog/machines.yaml in the report of `paceline machines`. */
+/* --- machines ----------------------------------------------------------------------------------------------------- */
 
 typedef struct {
     pace_machine of;
@@ -86,6 +86,8 @@ static const pace_machine *machine_of_name(const pace_machine_catalog *catalog, 
         if (pace_strcasecmp(catalog->machines.items[i].name, name) == 0) return &catalog->machines.items[i];
     return NULL;
 }
+
+/* --- devices ------------------------------------------------------------------------------------------------------ */
 
 static const char *const achievable_keys[PACE_PRECISIONS] = {
     [PACE_FP64] = "achievable_fp64_flop_per_s",

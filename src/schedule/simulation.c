@@ -8,20 +8,22 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* --- more nodes than are simulated -------------------------------------------------------------------------------- */
+
 /*
  * What an exchange takes on more nodes than are worth simulating, from what it takes on fewer: messages of the same
  * size over the same links, on 8 nodes, 16, 32 and so on. Some algorithms take a constant time more for every node, or
  * for every doubling of them (pace_exchange_growth); a line through the times of the smaller exchanges is continued.
  */
 
-enum { PACE_GROWTH_POINTS = 8, PACE_GROWTH_FEWEST = 3 };
+enum { GROWTH_POINTS = 8, GROWTH_FEWEST = 3 };
 
 typedef struct {
     size_t count;
-    double x[PACE_GROWTH_POINTS], y[PACE_GROWTH_POINTS]; /* ascending x */
-} pace_growth;
+    double x[GROWTH_POINTS], y[GROWTH_POINTS]; /* ascending x */
+} growth_points;
 
-static inline void pace_growth_add(pace_growth *growth, double x, double y) {
+static void growth_add(growth_points *growth, double x, double y) {
     growth->x[growth->count] = x;
     growth->y[growth->count++] = y;
 }
@@ -35,7 +37,7 @@ static double growth_along(pace_exchange_growth growth, uint32_t nodes) {
 
 /* The line through the last four points at `x`: least squares. `spread` (may be NULL) receives the standard error of a
  * point there, in units of y; 0 where the points lie on the line or are fewer than three. */
-static double growth_at(double *spread, const pace_growth *growth, double x) {
+static double growth_at(double *spread, const growth_points *growth, double x) {
     size_t first = growth->count > POINTS_OF_LINE ? growth->count - POINTS_OF_LINE : 0;
     double n = (double)(growth->count - first), mean_x = 0, mean_y = 0, xx = 0, xy = 0, rest = 0;
     for (size_t i = first; i < growth->count; i++) mean_x += growth->x[i] / n, mean_y += growth->y[i] / n;
@@ -289,14 +291,14 @@ static bool is_grown(const pace_simulation *s, int row) {
 
 /* Lines through the ends of smaller exchanges, their messages and what their busiest link carries. */
 typedef struct {
-    pace_growth end_ns, messages, bytes;
+    growth_points end_ns, messages, bytes;
     uint64_t simulated;
 } growth_lines;
 
 static void add_point(growth_lines *lines, const pace_flows_result *flows, double along, double count, double unit) {
-    pace_growth_add(&lines->end_ns, along, flows->end_ns);
-    pace_growth_add(&lines->messages, count, (double)flows->messages / unit);
-    pace_growth_add(&lines->bytes, count, flows->busiest_bytes);
+    growth_add(&lines->end_ns, along, flows->end_ns);
+    growth_add(&lines->messages, count, (double)flows->messages / unit);
+    growth_add(&lines->bytes, count, flows->busiest_bytes);
     lines->simulated += flows->simulated_messages;
 }
 
@@ -319,7 +321,7 @@ static pace_status run_pieces(pace_simulation_answer *out, pace_simulation *s, i
     pace_simulation_answer a;
     s->segments = pieces;
     if (pieces <= MOST_WHOLE_PIECES) return run_whole(out, s, row, bytes, log);
-    for (int i = PACE_GROWTH_FEWEST; i-- > 0;) {
+    for (int i = GROWTH_FEWEST; i-- > 0;) {
         s->segments = MOST_WHOLE_PIECES - (uint32_t)i * PIECES_APART;
         PACE_TRY(run_whole(&a, s, row, bytes * s->segments / pieces, i ? NULL : log));
         add_point(&lines, &a.flows, s->segments, s->segments, 1);
@@ -354,8 +356,8 @@ static pace_status run_grown(pace_simulation_answer *out, const pace_simulation 
     uint32_t all = s->nodes_of_job, odd = all % 2, count = 0;
     uint32_t nodes = s->ranks_of_node > LARGE_NODE ? 4 : 8;
     nodes += s->ranks_of_job & (s->ranks_of_job - 1) ? 2 - odd : 0; /* powers of two have other partners */
-    for (; count < PACE_GROWTH_FEWEST || (count < PACE_GROWTH_POINTS && lines.simulated < GROWTH_MESSAGES &&
-                                          nodes * s->ranks_of_node <= MOST_WHOLE_RANKS);
+    for (; count < GROWTH_FEWEST ||
+           (count < GROWTH_POINTS && lines.simulated < GROWTH_MESSAGES && nodes * s->ranks_of_node <= MOST_WHOLE_RANKS);
          nodes += nodes + odd) {
         PACE_TRY(run_smaller(&a, s, row, bytes, nodes, count++ ? NULL : log));
         add_point(&lines, &a.flows, growth_along(algorithm->growth, nodes), nodes, algorithm->segments ? 1 : nodes);

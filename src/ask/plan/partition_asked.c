@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+/* --- words about the sharing -------------------------------------------------------------------------------------- */
+
 /* "KEY=VALUE" words about a network partitioned over hosts: those of the sharing, and parameters of the model. */
 
 typedef struct {
@@ -21,7 +23,7 @@ typedef struct {
     int exchange;                           /* a pace_partition_exchange; -1 = not said */
     pace_words others;                      /* of the model; borrowed words in `others_list` */
     PACE_VEC(const char *) others_list;
-} pace_partition_settings;
+} partition_settings;
 
 static pace_status read_whole(double *out, const char *key, const char *value, double least) {
     if (pace_number_parse(out, value) && *out == floor(*out) && *out >= least && *out <= 1e9) return PACE_OK;
@@ -38,7 +40,7 @@ static pace_status read_exchange(int *out, const char *value) {
 }
 
 /* "4" or "4/4/1". */
-static pace_status read_segments(pace_partition_settings *s, const char *value) {
+static pace_status read_segments(partition_settings *s, const char *value) {
     char number[16];
     s->segment_count = 0;
     for (const char *at = value; at; at = at[strcspn(at, "/")] ? at + strcspn(at, "/") + 1 : NULL) {
@@ -60,7 +62,7 @@ static pace_status refuse(const char *key) {
         key);
 }
 
-static pace_status read_word(pace_partition_settings *s, const char *word) {
+static pace_status read_word(partition_settings *s, const char *word) {
     char key[64];
     size_t length = strcspn(word, "=");
     const char *value = word + length + 1;
@@ -84,7 +86,7 @@ static pace_status read_word(pace_partition_settings *s, const char *word) {
 }
 
 /* Reads them. PACE_E_USAGE for what means nothing here, with what was expected. Free it, also after a failure. */
-static pace_status partition_settings_read(pace_partition_settings *out, const pace_words *set) {
+static pace_status partition_settings_read(partition_settings *out, const pace_words *set) {
     out->fixed.servers = -1;
     out->exchange = -1;
     for (size_t i = 0; i < set->count; i++) PACE_TRY(read_word(out, set->items[i]));
@@ -96,7 +98,9 @@ static pace_status partition_settings_read(pace_partition_settings *out, const p
     return PACE_OK;
 }
 
-static void partition_settings_free(pace_partition_settings *settings) { PACE_VEC_FREE(&settings->others_list); }
+static void partition_settings_free(partition_settings *settings) { PACE_VEC_FREE(&settings->others_list); }
+
+/* --- the network and its hosts ------------------------------------------------------------------------------------ */
 
 pace_status pace_partition_is_of_hosts(bool *out, pace_catalog *catalog, const pace_words *on) {
     size_t hosts = 0;
@@ -126,7 +130,7 @@ static pace_status open_model(pace_partition_asked *a, const char *name, const p
                      PACE_PARTITION_LAYERS);
 }
 
-static pace_status place_segments(pace_partition_asked *a, const pace_partition_settings *s) {
+static pace_status place_segments(pace_partition_asked *a, const partition_settings *s) {
     size_t layers = a->chain.layers.count;
     if (s->segment_count == 0) return PACE_OK;
     if (s->segment_count > 1 && s->segment_count != layers)
@@ -205,7 +209,7 @@ static pace_status time_alone(pace_partition_place *p, const pace_neuron_layers 
     return PACE_OK;
 }
 
-static pace_status search(pace_partition_asked *a, const pace_partition_settings *s) {
+static pace_status search(pace_partition_asked *a, const partition_settings *s) {
     PACE_ITEMS (pace_partition_place, p, &a->places) {
         p->asked = (pace_partition_case){.chain = &a->chain,
                                          .hosts = &p->hosts,
@@ -225,7 +229,7 @@ static pace_status search(pace_partition_asked *a, const pace_partition_settings
     return PACE_OK;
 }
 
-static pace_status ask(pace_partition_asked *a, pace_partition_settings *s, const char *name) {
+static pace_status ask(pace_partition_asked *a, partition_settings *s, const char *name) {
     pace_plan_words words;
     const char *idle = a->options->failures         ? "failures"
                        : a->options->fits.count     ? "fit"
@@ -251,7 +255,7 @@ static pace_status ask(pace_partition_asked *a, pace_partition_settings *s, cons
 
 pace_status pace_partition_ask(pace_partition_asked *out, const char *name, const pace_plan_options *options,
                                bool one) {
-    pace_partition_settings settings = {0};
+    partition_settings settings = {0};
     out->options = options;
     out->one = one;
     pace_status status = ask(out, &settings, name);

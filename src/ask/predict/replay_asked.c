@@ -13,6 +13,8 @@
 #include <string.h>
 #include <stdlib.h>
 
+/* --- which files are ranks of one run ----------------------------------------------------------------------------- */
+
 /* Which trace files may be ranks of one run, told by their names: NAME.RANK.et of one NAME, or names that differ in a
  * number ("rank0.et.json.gz", "host_3.et"). Whether they are, their contents say (replay_asked.c). */
 
@@ -22,9 +24,9 @@ typedef struct {
     const char *path; /* borrowed */
     char *run;        /* owned: files of one run have the same */
     bool told;        /* NAME.RANK.et: the name says it */
-} pace_run_file;
+} run_file;
 
-typedef PACE_VEC(pace_run_file) pace_run_files;
+typedef PACE_VEC(run_file) run_files;
 
 static const char *base_of(const char *path) {
     const char *slash = strrchr(path, '/');
@@ -50,9 +52,9 @@ static void leave_numbers_out(char *out, const char *path) {
     *out = '\0';
 }
 
-static pace_status describe(pace_run_file *out, const char *path) {
+static pace_status describe(run_file *out, const char *path) {
     size_t length = named_length(path);
-    *out = (pace_run_file){.path = path, .told = length > 0};
+    *out = (run_file){.path = path, .told = length > 0};
     if (!PACE_MAKE(out->run, strlen(path) + 1)) return PACE_E_MEMORY;
     if (length) memcpy(out->run, path, length);
     else leave_numbers_out(out->run, path);
@@ -76,23 +78,23 @@ static int by_numbers(const char *a, const char *b) {
 }
 
 static int by_run(const void *left, const void *right) {
-    const pace_run_file *a = left, *b = right;
+    const run_file *a = left, *b = right;
     int order = strcmp(a->run, b->run);
     if (!order) order = by_numbers(a->path, b->path);
     return order ? order : strcmp(a->path, b->path);
 }
 
-static void run_files_free(pace_run_files *files) {
+static void run_files_free(run_files *files) {
     for (size_t i = 0; i < files->count; i++) pace_free(files->items[i].run);
     PACE_VEC_FREE(files);
 }
 
 /* Sorted by run, those of a run by their numbers. */
-static pace_status run_files_sort(pace_run_files *out, const char *const *paths, size_t count) {
-    pace_run_files files = {0};
+static pace_status run_files_sort(run_files *out, const char *const *paths, size_t count) {
+    run_files files = {0};
     pace_status status = PACE_OK;
     for (size_t i = 0; i < count && status == PACE_OK; i++) {
-        pace_run_file file;
+        run_file file;
         status = describe(&file, paths[i]);
         if (status == PACE_OK) status = PACE_PUSH(&files, file);
         if (status != PACE_OK) pace_free(file.run);
@@ -119,11 +121,13 @@ static unsigned differing(const char *a, const char *b) {
 }
 
 /* Whether the names of files of one run differ in more than one number, so that they may be several runs. */
-static bool run_files_ambiguous(const pace_run_file *files, size_t count) {
+static bool run_files_ambiguous(const run_file *files, size_t count) {
     unsigned places = 0;
     for (size_t i = 1; i < count && !files->told; i++) places |= differing(files->path, files[i].path);
     return (places & (places - 1)) != 0;
 }
+
+/* --- traces as ranks ---------------------------------------------------------------------------------------------- */
 
 typedef struct {
     const pace_machine *machine;
@@ -213,7 +217,7 @@ static void free_workload(workload *w) {
     PACE_FREE(w->graphs, w->ranks, w->launch_ns);
 }
 
-static pace_status read_workload(workload *w, const replayer *r, const pace_run_file *files, size_t count) {
+static pace_status read_workload(workload *w, const replayer *r, const run_file *files, size_t count) {
     if (!PACE_MAKE(w->graphs, count) || !PACE_MAKE(w->ranks, count) || !PACE_MAKE(w->launch_ns, count))
         return PACE_E_MEMORY;
     for (size_t i = 0; i < count; i++) PACE_TRY(read_rank(w, r, files[i].path));
@@ -243,14 +247,14 @@ static pace_status run_on(pace_flows_result *out, char bottleneck[PACE_FABRIC_NA
 }
 
 /* What files of one run have in common of their names, a star for numbers; a file alone is called as it is. */
-static void name_workload(char out[256], const pace_run_file *file, size_t ranks) {
+static void name_workload(char out[256], const run_file *file, size_t ranks) {
     const char *whole = ranks > 1 || file->told ? file->run : file->path, *slash = strrchr(whole, '/');
     pace_snprintf(out, 256, "%.255s", slash ? slash + 1 : whole);
     for (char *at = out; *at; at++)
         if (*at == PACE_RUN_NUMBER) *at = '*';
 }
 
-static pace_status keep(pace_replay_asked *out, const pace_run_file *file, const workload *w, const replayer *r,
+static pace_status keep(pace_replay_asked *out, const run_file *file, const workload *w, const replayer *r,
                         const pace_flows_result *flows, const char *bottleneck) {
     pace_replayed_workload row = {.ranks = w->count,
                                   .nodes_read = w->nodes,
@@ -269,7 +273,7 @@ static pace_status keep(pace_replay_asked *out, const pace_run_file *file, const
 }
 
 /* The ranks from `first` on, of the files that were read. */
-static pace_status replay_ranks(pace_replay_asked *out, workload *w, const replayer *r, const pace_run_file *files,
+static pace_status replay_ranks(pace_replay_asked *out, workload *w, const replayer *r, const run_file *files,
                                 size_t first, size_t count) {
     pace_program program;
     pace_flows_result flows;
@@ -307,14 +311,13 @@ static bool exchange_alike(const pace_graph *a, const pace_graph *b) {
     }
 }
 
-static bool are_one_run(const workload *w, const pace_run_file *files) {
+static bool are_one_run(const workload *w, const run_file *files) {
     bool one = true;
     for (size_t i = 1; i < w->count && one && !files->told; i++) one = exchange_alike(&w->graphs[0], &w->graphs[i]);
     return one;
 }
 
-static pace_status replay(pace_replay_asked *out, workload *w, const replayer *r, const pace_run_file *files,
-                          size_t count) {
+static pace_status replay(pace_replay_asked *out, workload *w, const replayer *r, const run_file *files, size_t count) {
     PACE_TRY(read_workload(w, r, files, count));
     if (are_one_run(w, files)) {
         if (run_files_ambiguous(files, count))
@@ -328,7 +331,7 @@ static pace_status replay(pace_replay_asked *out, workload *w, const replayer *r
     return PACE_OK;
 }
 
-static pace_status replay_runs(pace_replay_asked *out, const replayer *r, const pace_run_files *files) {
+static pace_status replay_runs(pace_replay_asked *out, const replayer *r, const run_files *files) {
     for (size_t i = 0, end; i < files->count; i = end) {
         workload w = {0};
         for (end = i + 1; end < files->count && strcmp(files->items[i].run, files->items[end].run) == 0;) end++;
@@ -340,7 +343,7 @@ static pace_status replay_runs(pace_replay_asked *out, const replayer *r, const 
 }
 
 static pace_status replay_all(pace_replay_asked *out, const replayer *r) {
-    pace_run_files files;
+    run_files files;
     PACE_TRY(run_files_sort(&files, (const char *const *)out->paths.items, out->paths.count));
     pace_status status = replay_runs(out, r, &files);
     run_files_free(&files);

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* --- calls of a framework's operators ----------------------------------------------------------------------------- */
+
 /*
  * What tables hold besides a kernel where they timed a framework's operator, one call at a time on an idle device:
  * the host's way from the operator's start to its first launch (T2 of cost/host_costs.h), and the launch's to the
@@ -24,19 +26,19 @@ typedef struct {
     bool is_cpu;
     pace_host_costs costs;
     pace_launch_costs launch;
-} pace_kernel_host;
+} kernel_host;
 
 typedef struct {
-    PACE_VEC(pace_kernel_host) hosts; /* read when first asked for */
+    PACE_VEC(kernel_host) hosts; /* read when first asked for */
     pace_doubts doubts;
-} pace_kernel_calls;
+} kernel_calls;
 
-static void free_host(pace_kernel_host *host) { pace_host_costs_free(&host->costs); }
+static void free_host(kernel_host *host) { pace_host_costs_free(&host->costs); }
 
-static void kernel_calls_free(pace_kernel_calls *calls) { PACE_VEC_FREE_EACH(&calls->hosts, free_host); }
+static void kernel_calls_free(kernel_calls *calls) { PACE_VEC_FREE_EACH(&calls->hosts, free_host); }
 
-static pace_status read_host(pace_kernel_calls *calls, pace_catalog *catalog, const pace_device *device) {
-    pace_kernel_host host = {.is_cpu = device->is_cpu};
+static pace_status read_host(kernel_calls *calls, pace_catalog *catalog, const pace_device *device) {
+    kernel_host host = {.is_cpu = device->is_cpu};
     snprintf(host.vendor, sizeof host.vendor, "%s", device->vendor);
     PACE_TRY(pace_host_costs_init(&host.costs));
     pace_status status = pace_host_costs_default(&host.costs, &host.launch, catalog,
@@ -44,7 +46,7 @@ static pace_status read_host(pace_kernel_calls *calls, pace_catalog *catalog, co
     return status == PACE_OK ? PACE_KEEP(&calls->hosts, host, free_host(&host)) : (free_host(&host), status);
 }
 
-static pace_status host_of(const pace_kernel_host **out, pace_kernel_calls *calls, pace_catalog *catalog,
+static pace_status host_of(const kernel_host **out, kernel_calls *calls, pace_catalog *catalog,
                            const pace_device *device) {
     for (size_t i = 0; i < calls->hosts.count; i++) {
         *out = &calls->hosts.items[i];
@@ -57,9 +59,9 @@ static pace_status host_of(const pace_kernel_host **out, pace_kernel_calls *call
 }
 
 /* Adds the call of `op`, an operator by its table's word, to what its kernel takes. The spread is that of both. */
-static pace_status kernel_calls_add(pace_estimate *time_s, pace_kernel_calls *calls, pace_catalog *catalog,
+static pace_status kernel_calls_add(pace_estimate *time_s, kernel_calls *calls, pace_catalog *catalog,
                                     const pace_device *device, const char *op) {
-    const pace_kernel_host *host;
+    const kernel_host *host;
     PACE_TRY(host_of(&host, calls, catalog, device));
     double ns = pace_host_costs_get(&host->costs, PACE_T2, *op ? op : NULL, true, NULL).mean_ns + host->launch.lag_ns;
     double call_s = ns * 1e-9,
@@ -70,11 +72,13 @@ static pace_status kernel_calls_add(pace_estimate *time_s, pace_kernel_calls *ca
     return PACE_OK;
 }
 
+/* --- rows about kernels ------------------------------------------------------------------------------------------- */
+
 typedef struct {
     const pace_rows_options *options;
     pace_device_catalog catalog;
     pace_cost *cost;
-    pace_kernel_calls calls;
+    kernel_calls calls;
     PACE_VEC(pace_kernel_rows) tables;
     const pace_device *device; /* of rows that name none */
     char fit_unit[8];          /* "" = there is no fit */

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* --- names in braces ---------------------------------------------------------------------------------------------- */
+
 /* Words of a case with names in braces: "--set dp={dp}" becomes a question of each row. */
 
 /* Where names are looked up. */
@@ -23,16 +25,16 @@ typedef struct {
     const char *table;   /* {table}: a file that holds the rows of `before`; NULL = none */
     const pace_csv *csv; /* {COLUMN}; NULL = none */
     size_t row;
-} pace_case_place;
+} case_place;
 
-enum { PACE_CASE_WORDS = 4096 };
+enum { CASE_WORDS = 4096 };
 
-static const char *of_column(const pace_case_place *at, const char *name) {
+static const char *of_column(const case_place *at, const char *name) {
     int column = at->csv ? pace_csv_find(at->csv, name) : -1;
     return column < 0 ? NULL : pace_csv_cell(at->csv, at->row, (size_t)column);
 }
 
-static const char *look_up(const pace_case_place *at, const char *name) {
+static const char *look_up(const case_place *at, const char *name) {
     if (strcmp(name, "data") == 0) return at->folder;
     if (strcmp(name, "cases") == 0) return at->one->beside;
     if (strcmp(name, "before") == 0) return at->written;
@@ -41,7 +43,7 @@ static const char *look_up(const pace_case_place *at, const char *name) {
 }
 
 /* Of the name that `text` begins with, up to its brace. */
-static pace_status word_of(const char **out, const pace_case_place *at, const char *text) {
+static pace_status word_of(const char **out, const case_place *at, const char *text) {
     char name[64];
     size_t length = strcspn(text, "}");
     snprintf(name, sizeof name, "%.*s", (int)length, text);
@@ -52,13 +54,13 @@ static pace_status word_of(const char **out, const pace_case_place *at, const ch
 
 /* Writes `text` with what its names stand for: {COLUMN} the row's cell, {data} the folder of data, {cases} that of the
  * file of cases. *whole: none of them is an empty cell. PACE_E_INPUT for a name that is not there. */
-static pace_status case_fill(char out[PACE_CASE_WORDS], bool *whole, const pace_case_place *at, const char *text) {
+static pace_status case_fill(char out[CASE_WORDS], bool *whole, const case_place *at, const char *text) {
     size_t used = 0;
     *whole = true;
     while (*text) {
         size_t plain = strcspn(text, "{");
         const char *value = "";
-        int length = snprintf(out + used, PACE_CASE_WORDS - used, "%.*s", (int)plain, text);
+        int length = snprintf(out + used, CASE_WORDS - used, "%.*s", (int)plain, text);
         used += (size_t)length;
         text += plain;
         if (*text == '{') {
@@ -66,12 +68,14 @@ static pace_status case_fill(char out[PACE_CASE_WORDS], bool *whole, const pace_
             text += strcspn(text, "}") + 1;
             *whole &= *value != '\0';
         }
-        if (used < PACE_CASE_WORDS) used += (size_t)snprintf(out + used, PACE_CASE_WORDS - used, "%s", value);
-        if (used >= PACE_CASE_WORDS) return pace_fail(PACE_E_LIMIT, "case %s: words are too long", at->one->name);
+        if (used < CASE_WORDS) used += (size_t)snprintf(out + used, CASE_WORDS - used, "%s", value);
+        if (used >= CASE_WORDS) return pace_fail(PACE_E_LIMIT, "case %s: words are too long", at->one->name);
     }
     out[used] = '\0';
     return PACE_OK;
 }
+
+/* --- questions of a case ------------------------------------------------------------------------------------------ */
 
 /* The last answer to one of a case's questions, and the words that it was asked with. */
 typedef struct {
@@ -83,7 +87,7 @@ typedef struct {
     pace_case_score *score;
     pace_context *context;
     pace_ask_fn ask;
-    pace_case_place at;
+    case_place at;
     asked first, second; /* to `ask` and `against` */
     pace_scratch scratch;
     char written[PACE_SCRATCH_PATH + 16], table[PACE_SCRATCH_PATH + 16]; /* files in it */
@@ -101,7 +105,7 @@ static pace_status note_words(pace_text *words, const char *field, const char *t
 
 /* A text with an empty cell in it is not said. */
 static pace_status say(pace_question *question, pace_text *words, const asker *a, const char *field, const char *text) {
-    char filled[PACE_CASE_WORDS];
+    char filled[CASE_WORDS];
     bool whole;
     PACE_TRY(case_fill(filled, &whole, &a->at, text ? text : ""));
     if (!whole) return PACE_OK;
@@ -166,7 +170,7 @@ static pace_status answer_row(asked *last, const asker *a, const pace_yaml_node 
 /* --- figures ------------------------------------------------------------------------------------------------------ */
 
 static pace_status value_of(double *out, const asker *a, const pace_answer *answer, const char *text) {
-    char filled[PACE_CASE_WORDS];
+    char filled[CASE_WORDS];
     bool whole;
     PACE_TRY(case_fill(filled, &whole, &a->at, text));
     if (!whole) return pace_fail(PACE_E_MISSING, "case %s: \"%.200s\" names an empty cell", a->at.one->name, text);

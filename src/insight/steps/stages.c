@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-/* Stages from autograd's links: what the trace itself says is forward and backward. */
+/* --- what autograd's links say ------------------------------------------------------------------------------------ */
 
 /* Times in which linked operators of one stage follow one another within a step, by start. */
 typedef struct {
     int64_t from_ns, to_ns;
     ptrdiff_t mark; /* the step, as pace_marks_at() */
     uint8_t stage;
-} pace_stage_run;
+} stage_run;
 
-typedef PACE_VEC(pace_stage_run) pace_stage_runs;
+typedef PACE_VEC(stage_run) stage_runs;
 
 static bool inside_backward(const pace_step *step, uint32_t task) {
     for (uint32_t at = pace_task_parent(step, task); at != PACE_NO_TASK; at = pace_task_parent(step, at))
@@ -36,18 +36,18 @@ static void stages_mark_linked(pace_step *step) {
     }
 }
 
-PACE_ORDER(by_start, pace_stage_run, PACE_UP(from_ns) PACE_UP(to_ns))
+PACE_ORDER(by_start, stage_run, PACE_UP(from_ns) PACE_UP(to_ns))
 
-static pace_status add_operator(pace_stage_runs *runs, const pace_step *step, const pace_marks *marks, uint32_t task) {
+static pace_status add_operator(stage_runs *runs, const pace_step *step, const pace_marks *marks, uint32_t task) {
     int64_t start = step->start_ns[task];
-    pace_stage_run run = {start, pace_step_end_ns(step, task), pace_marks_at(marks, start), step->stage[task]};
+    stage_run run = {start, pace_step_end_ns(step, task), pace_marks_at(marks, start), step->stage[task]};
     return PACE_PUSH(runs, run);
 }
 
-static void join(pace_stage_runs *runs) {
+static void join(stage_runs *runs) {
     size_t kept = 0;
     for (size_t i = 0; i < runs->count; i++) {
-        pace_stage_run *last = kept ? &runs->items[kept - 1] : NULL, *own = &runs->items[i];
+        stage_run *last = kept ? &runs->items[kept - 1] : NULL, *own = &runs->items[i];
         if (last && last->stage == own->stage && last->mark == own->mark) {
             if (own->to_ns > last->to_ns) last->to_ns = own->to_ns;
         } else {
@@ -60,8 +60,7 @@ static void join(pace_stage_runs *runs) {
 static void put(uint64_t *set, uint32_t task) { set[task / 64] |= (uint64_t)1 << task % 64; }
 
 /* Thread by thread, in order of start on each. `linked` has a bit a task. */
-static pace_status list_operators(pace_stage_runs *runs, const pace_step *step, const pace_marks *marks,
-                                  uint64_t *linked) {
+static pace_status list_operators(stage_runs *runs, const pace_step *step, const pace_marks *marks, uint64_t *linked) {
     PACE_ITEMS (const pace_gradient, own, &step->gradients) {
         put(linked, own->task);
         if (own->forward != PACE_NO_TASK && step->stage[own->forward] == PACE_STAGE_FORWARD) put(linked, own->forward);
@@ -73,8 +72,8 @@ static pace_status list_operators(pace_stage_runs *runs, const pace_step *step, 
     return PACE_OK;
 }
 
-static pace_status order(pace_stage_runs *runs) {
-    pace_stage_run *scratch = pace_alloc(runs->count + 1, sizeof *scratch);
+static pace_status order(stage_runs *runs) {
+    stage_run *scratch = pace_alloc(runs->count + 1, sizeof *scratch);
     if (!scratch) return PACE_E_MEMORY;
     pace_sort_runs(runs->items, scratch, runs->count, sizeof *scratch, by_start);
     pace_free(scratch);
@@ -82,8 +81,8 @@ static pace_status order(pace_stage_runs *runs) {
 }
 
 /* The runs of the linked operators, once their stages are set. Empty without links. */
-static pace_status stage_runs_find(pace_stage_runs *out, const pace_step *step, const pace_marks *marks) {
-    pace_stage_runs runs = {0};
+static pace_status stage_runs_find(stage_runs *out, const pace_step *step, const pace_marks *marks) {
+    stage_runs runs = {0};
     uint64_t *linked = pace_alloc(step->count / 64 + 1, sizeof *linked);
     pace_status status = linked ? list_operators(&runs, step, marks, linked) : PACE_E_MEMORY;
     if (status == PACE_OK) status = order(&runs);
@@ -93,7 +92,7 @@ static pace_status stage_runs_find(pace_stage_runs *out, const pace_step *step, 
 }
 
 /* The last run that begins by an instant; runs->count when none does. */
-static size_t run_at(const pace_stage_runs *runs, int64_t host_ns) {
+static size_t run_at(const stage_runs *runs, int64_t host_ns) {
     size_t low = 0;
     PACE_SEARCH(low, runs->count, middle, runs->items[middle].from_ns <= host_ns);
     return low ? low - 1 : runs->count;
@@ -101,7 +100,7 @@ static size_t run_at(const pace_stage_runs *runs, int64_t host_ns) {
 
 /* Whether another forward run lies between a backward operator and the run of what it differentiates: micro-batches
  * take turns, as in a pipeline. With gradient accumulation each is followed by its own backward pass. */
-static bool stage_runs_cross(const pace_stage_runs *runs, const pace_step *step, const pace_gradient *gradient) {
+static bool stage_runs_cross(const stage_runs *runs, const pace_step *step, const pace_gradient *gradient) {
     if (gradient->forward == PACE_NO_TASK || step->stage[gradient->forward] != PACE_STAGE_FORWARD) return false;
     size_t made = run_at(runs, step->start_ns[gradient->forward]), at = run_at(runs, step->start_ns[gradient->task]);
     if (made == runs->count || at == runs->count) return false;
@@ -112,10 +111,10 @@ static bool stage_runs_cross(const pace_stage_runs *runs, const pace_step *step,
 /* The stage at a host instant, from the runs around it, or PACE_STAGE_NONE when they do not tell. Inside a run it is
  * the run's. In a step, what stands before a forward or backward run belongs to the forward pass, what stands behind
  * the last backward run is update; where runs are interleaved, nothing is said between them. */
-static uint8_t stage_between(const pace_stage_runs *runs, const pace_marks *marks, int64_t host_ns, bool interleaved) {
+static uint8_t stage_between(const stage_runs *runs, const pace_marks *marks, int64_t host_ns, bool interleaved) {
     size_t at = run_at(runs, host_ns), next = at == runs->count ? 0 : at + 1;
-    const pace_stage_run *before = at < runs->count ? &runs->items[at] : NULL;
-    const pace_stage_run *after = next < runs->count ? &runs->items[next] : NULL;
+    const stage_run *before = at < runs->count ? &runs->items[at] : NULL;
+    const stage_run *after = next < runs->count ? &runs->items[next] : NULL;
     if (before && host_ns < before->to_ns) return before->stage;
     ptrdiff_t mark = pace_marks_at(marks, host_ns);
     if (before && before->mark != mark) before = NULL;
@@ -125,6 +124,8 @@ static uint8_t stage_between(const pace_stage_runs *runs, const pace_marks *mark
     if (before && after && interleaved) return PACE_STAGE_NONE;
     return after && (before || after->stage == PACE_STAGE_FORWARD) ? PACE_STAGE_FORWARD : PACE_STAGE_NONE;
 }
+
+/* --- the stage of every task -------------------------------------------------------------------------------------- */
 
 /* What a name says, looked up once: name -> stage + 2, 1 = nothing, 0 = not looked up; apart for annotations. */
 typedef struct {
@@ -215,8 +216,7 @@ static reach *reach_at(reach *rows, const pace_marks *marks, int64_t host_ns) {
 
 /* Where links tell, micro-batches must take turns; else it suffices that forward operators begin among backward
  * ones. */
-static void find_interleaved(const pace_step *step, const pace_marks *marks, const pace_stage_runs *runs,
-                             reach *backward) {
+static void find_interleaved(const pace_step *step, const pace_marks *marks, const stage_runs *runs, reach *backward) {
     PACE_ITEMS (const pace_gradient, gradient, &step->gradients)
         if (stage_runs_cross(runs, step, gradient))
             reach_at(backward, marks, step->start_ns[gradient->task])->interleaved = true;
@@ -251,7 +251,7 @@ static bool takes_stage_of_cause(const pace_step *step, uint32_t task) {
 }
 
 /* Of a predicted step every stage is known by now: nothing is asked of `backward`, which is filled at the first. */
-static void attribute_by_order(pace_step *step, const pace_marks *marks, reach *backward, const pace_stage_runs *runs) {
+static void attribute_by_order(pace_step *step, const pace_marks *marks, reach *backward, const stage_runs *runs) {
     bool filled = false;
     for (uint32_t task = 0; task < step->count; task++) {
         uint8_t kind = step->kind[task];
@@ -321,7 +321,7 @@ pace_status pace_stages_attribute(pace_step *step, const pace_marks *marks, cons
     size_t count = pace_names_count(&step->names);
     name_stages names = {words, pace_alloc(count, 1), pace_alloc(count, 1)};
     reach *backward = pace_alloc(marks->items.count + 1, sizeof *backward);
-    pace_stage_runs runs = {0};
+    stage_runs runs = {0};
     stages_mark_linked(step);
     pace_status status =
         names.of_operator && names.of_annotation && backward ? stage_runs_find(&runs, step, marks) : PACE_E_MEMORY;
