@@ -151,7 +151,7 @@ def check_gpt_experts():
     mem-max-allocated-bytes), within 5 %. As a mixture, whose experts are gated, they were 0.87 to 1.16 of it."""
     head = "model,device,framework,layers,hidden,heads,seq,micro_batch,global_batch,n_gpu,tp,pp,cp,ep,num_experts,topk,zero_stage,sequence_parallel,deterministic,attention\n"
     measured = {"2,1,1,2,8,1,1,1,1,fused": 2134, "2,1,1,2,8,1,1,1,1,math": 3110, "2,2,1,2,4,1,0,1,1,math": 2081, "1,2,2,2,4,1,0,0,0,fused": 2022}
-    rows = ask(head + "".join(f"GPT with experts,a100-80-sxm,megatron,12,512,8,1024,4,32,8,{how}\n" for how in measured))
+    rows = ask(head + "".join(f"GPT with experts,a100-80-sxm,megatron-lm,12,512,8,1024,4,32,8,{how}\n" for how in measured))
     for row, peak in zip(rows, measured.values()):
         expect(row["last_rank_bytes"] and abs(float(row["last_rank_bytes"]) / (peak * 1e6) - 1) < 0.05, "experts of GPT", row, peak)
     oss, mixture = ask(head + "".join(f"{name},h100-80-sxm,megatron,12,512,8,1024,4,32,8,2,1,1,2,8,1,1,1,0,fused\n" for name in ("gpt-oss of ours", "mixture of ours")))

@@ -455,7 +455,7 @@ def test_markdown():
 def test_devices_counted_in_the_name():
     """"8x H100" was one."""
     wanted = one("device,n_gpu,model,framework,micro_batch,precision", "A100-40GB,4,gpt2-medium,pytorch,8,bf16")
-    for name in ("4x A100-40GB", "4 x A100-40GB", "4xA100_40GB", "A100-40GB x4", "4×A100-40GB", "4*A100-40GB", "A100-40GB ×4", "A100-40GBx4", "A100-40GB*4"):
+    for name in ("4x A100-40GB", "4 x A100-40GB", "4xA100_40GB", "A100-40GB x4", "4×A100-40GB", "4*A100-40GB", "A100-40GB ×4", "A100-40GBx4", "A100-40GB×4"):
         found = one("device,model,framework,micro_batch,precision", f"{name},gpt2-medium,pytorch,8,bf16")
         assert found["predicted"] == wanted["predicted"], (name, found, wanted)
     names = "device,model,micro_batch,precision"

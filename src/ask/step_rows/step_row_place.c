@@ -47,11 +47,13 @@ static size_t times_sign(const char *c) {
 }
 
 /* Where a name ends that a sign and digits follow without a blank: "A100x4", "L40Sx8". A number or a capital before it
- * tells the sign from a letter of a name ("RTX4090", "rtx4090"). NULL = nowhere. */
+ * tells the sign from a letter of a name ("RTX4090", "rtx4090"); "dgx-a100*8" is a machine of eight nodes. NULL =
+ * nowhere. */
 static const char *before_glued_sign(const char *text, const char *digits) {
     for (size_t sign = 2; sign > 0; sign--) {
         if ((size_t)(digits - text) <= sign || times_sign(digits - sign) != sign) continue;
         const char *at = digits - sign;
+        if (*at == '*') return NULL;
         bool capital = at[-1] >= 'A' && at[-1] <= 'Z' && *at != 'X';
         return pace_is_digit(at[-1]) || capital ? at : NULL;
     }
