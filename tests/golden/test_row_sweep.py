@@ -32,7 +32,7 @@ VALUES = {
 }
 NONSENSE = "zzz"
 # Names, free words, and what others counted or measured: they tell rows apart, say what ran, or are held against the answer. Of a job what moves ask.
-LABELS = {"kernel": {"source", "op_hint", "unit"}, "exchange": set(), "step": {"family", "suite", "notes"}, "scaling": set(),
+LABELS = {"kernel": {"source", "op_hint", "unit"}, "exchange": {"wrong"}, "step": {"family", "suite", "notes"}, "scaling": set(),
           "job": {"job", "user", "start", "gpu_hours", "cnodes", "batch_size", "dense_weight_bytes", "embedding_weight_bytes"}}
 # Figures that move nothing in this question: a limit of power beside a host that is slower, a name beside sizes.
 STILL = {("step", "power_limit")}

@@ -86,14 +86,18 @@ double pace_usage_share(pace_usage_text model, const pace_yaml_node *slices) {
     return own && own < all ? own / all : 1;
 }
 
-/* Of a list of which several names count: "gres/shard gres/mps". Only one has its models. */
+/* Of a list of which several names count: "gres/shard gres/mps". The first that is there has its models. */
 static bool read_names(double *total, pace_usage_gpus *gpus, size_t *kinds, pace_usage_text text, const char *names) {
     char name[32];
     double all = 0, one;
+    *kinds = 0;
     for (size_t length; *names; names += length + (names[length] == ' ')) {
+        pace_usage_gpus more[PACE_USAGE_KINDS_OF_GPU];
+        size_t count;
         length = strcspn(names, " ");
         pace_snprintf(name, sizeof name, "%.*s", (int)length, names);
-        if (!pace_usage_list(&one, gpus, kinds, text, name)) return false;
+        if (!pace_usage_list(&one, *kinds ? more : gpus, &count, text, name)) return false;
+        if (*kinds == 0) *kinds = count;
         all += one;
     }
     *total = all;
