@@ -70,14 +70,14 @@ enum { PACE_FORECAST_EXCHANGES = PACE_OP_FAMILIES, PACE_FORECAST_FAMILIES };
 
 /* What a scenario's edits came to. */
 typedef struct {
-    pace_batch_size present;   /* samples so far, of the first rank; 0 = not asked */
-    size_t scaled_kernels;     /* whose time is scaled */
-    size_t fused_kernels;      /* that became part of another */
-    size_t fused_tables;       /* lookups that did */
-    size_t dropped_types;      /* of overheads that some rank has and now does without */
-    size_t captured;           /* launches that a device graph makes now and did not before */
-    size_t other_precision;    /* launches whose operation is in another precision */
-    size_t moved_exchanges;    /* that take the links of another machine */
+    pace_batch_size present; /* samples so far, of the first rank; 0 = not asked */
+    size_t scaled_kernels;   /* whose time is scaled */
+    size_t fused_kernels;    /* that became part of another */
+    size_t fused_tables;     /* lookups that did */
+    size_t dropped_types;    /* of overheads that some rank has and now does without */
+    size_t captured;         /* launches that a device graph makes now and did not before */
+    size_t other_precision;  /* launches whose operation is in another precision */
+    size_t moved_exchanges;  /* that take the links of another machine */
 } pace_forecast_edits;
 
 /* How gradients were exchanged, where an approach was named. */

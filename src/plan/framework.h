@@ -62,8 +62,8 @@ typedef struct {
     double engine_bytes;
     double workspace_bytes[2];                /* before Hopper, and from Hopper on */
     double context_bytes, communicator_bytes; /* of a device's memory, what no allocator of the framework gives */
-    double cached_bytes; /* that the allocator holds beside each byte of tensors, where it leaves holes */
-    bool zero_known[PACE_ZERO_STAGES];   /* stages of ZeRO that it has; all unless given */
+    double cached_bytes;               /* that the allocator holds beside each byte of tensors, where it leaves holes */
+    bool zero_known[PACE_ZERO_STAGES]; /* stages of ZeRO that it has; all unless given */
     bool schedule_known[PACE_SCHEDULES]; /* orders of pipelines that a plan looks at; 1F1B unless given */
 } pace_framework;
 

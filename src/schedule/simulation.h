@@ -39,7 +39,7 @@ typedef struct {
     int algorithm;   /* which row */
     char bottleneck[PACE_FABRIC_NAME];
     pace_flows_result flows;
-    uint32_t grown_from; /* not all nodes were simulated, but at most so many (schedule/simulation.c); 0 = all */
+    uint32_t grown_from;  /* not all nodes were simulated, but at most so many (schedule/simulation.c); 0 = all */
     double growth_spread; /* what that adds to the spread of the logarithm of the time */
 } pace_simulation_answer;
 

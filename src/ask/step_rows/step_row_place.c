@@ -60,8 +60,8 @@ static const char *before_glued_sign(const char *text, const char *digits) {
     return NULL;
 }
 
-/* "8x H100" -> 8 and "H100", "A100 40GB x4" and "A100x4" -> 4 and what stands before. The number of a name ("RTX 4090") is no count. 0 =
- * none. */
+/* "8x H100" -> 8 and "H100", "A100 40GB x4" and "A100x4" -> 4 and what stands before. The number of a name
+ * ("RTX 4090") is no count. 0 = none. */
 static double split_count(char name[96], const char *text) {
     const char *end = text + strlen(text), *digits = end;
     double count;
