@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "ask/question.h"
 #include "base/print.h"
+#include "base/signal_stack.h"
 #include "base/sort.h"
 #include "entry_file.h"
 #include "host_facts.h"
@@ -555,7 +556,9 @@ pace_status pace_calibrate(pace_answer **out, pace_context *context, const pace_
     c->target = options.target ? options.target : "cpu";
     c->rows.file = -1;
     c->started_s = pace_clock_s();
+    pace_signal_stack stack = pace_signal_stack_open();
     pace_status status = run(out, c);
     close_calibration(c);
+    pace_signal_stack_close(&stack);
     return status;
 }

@@ -3,7 +3,6 @@
 #include "say.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,28 +204,6 @@ static int print_answer(const char *verb, const pace_answer *answer, pace_format
     if (reader_left || errno == EPIPE) return CLI_READER_GONE;
     cli_say("paceline %s: standard output: could not be written: %s", verb, errno ? strerror(errno) : pace_message());
     return CLI_INPUT;
-}
-
-void cli_end(int number) {
-    pace_remove_unfinished();
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-/* Signals that end no process, or cannot be caught. */
-static bool ends_nothing(int number) {
-    static const int numbers[] = {SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (number == numbers[i]) return true;
-    return false;
-}
-
-/* Whoever ignores a signal (nohup) or handles it (a sanitizer) goes on doing so. */
-void cli_clean_when_ended(void) {
-    for (int number = 1; number <= SIGRTMAX; number++) {
-        void (*before)(int) = ends_nothing(number) ? SIG_ERR : signal(number, cli_end);
-        if (before != SIG_ERR && before != SIG_DFL) signal(number, before);
-    }
 }
 
 static int save_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output) {

@@ -14,11 +14,6 @@ bool cli_output_format(pace_format *out, const char *verb, const cli_output *out
  * a message. */
 bool cli_spares_inputs(const char *path, const cli_arguments *arguments);
 
-/** The signal does what it does, after what is half written is removed. */
-void cli_end(int number);
-/** Does so for every signal that ends the program. */
-void cli_clean_when_ended(void);
-
 /** Writes the answer and prints its warnings; returns the exit status. */
 int cli_output_answer(const char *verb, const pace_answer *answer, pace_format format, const cli_output *output);
 

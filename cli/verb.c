@@ -1,6 +1,7 @@
 #include "output.h"
 #include "processes.h"
 #include "say.h"
+#include "signals.h"
 #include "verb.h"
 
 #include "paceline/calibrate.h"
@@ -13,19 +14,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number) {
-    (void)number;
-    interrupted = 1;
-    signal(SIGINT, cli_end); /* a second one ends at once */
-}
-
-static bool stop(void *context) {
-    (void)context;
-    return interrupted;
-}
 
 /* The files that a run writes: the n-th, NULL past the last. */
 static const char *written(const cli_arguments *arguments, int n) {
@@ -132,10 +120,10 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     if (shared && !cli_processes_open(&processes, verb)) return CLI_MISSING;
     pace_question_set_processes(question, processes);
     pace_question_set_progress(question, cli_progress(&arguments->output), NULL);
-    pace_question_set_stop(question, stop, NULL);
+    pace_question_set_stop(question, cli_stops, NULL);
     cli_clean_when_ended();
-    if (calibrates || trains || lives || plans) signal(SIGINT, on_interrupt);
-    if (processes) signal(SIGUSR1, on_interrupt); /* what mpirun hands on */
+    if (calibrates || trains || lives || plans) cli_stop_at(SIGINT);
+    if (processes) cli_stop_at(SIGUSR1); /* what mpirun hands on */
     pace_status status = calibrates ? pace_calibrate(&answer, context, question)
                          : trains   ? pace_train(&answer, context, question)
                          : lives    ? pace_validate_live(&answer, context, question)

@@ -2,6 +2,7 @@
  * The verb "train": what a question says, the loop over steps, and what is made of their times.
  */
 #include "base/median.h"
+#include "base/signal_stack.h"
 #include "base/sort.h"
 #include "base/words.h"
 #include "here.h"
@@ -320,6 +321,15 @@ static void close_run(training_run *r) {
     pace_free(r);
 }
 
+static pace_status train_layers(pace_answer **out, const pace_question *question) {
+    training_run *r = pace_alloc(1, sizeof *r);
+    if (!r) return PACE_E_MEMORY;
+    pace_status status = read_question(&r->asked, question);
+    if (status == PACE_OK) status = run(out, r);
+    close_run(r);
+    return status;
+}
+
 pace_status pace_train(pace_answer **out, pace_context *context, const pace_question *question) {
     PACE_GIVEN(out);
     PACE_GIVEN(question);
@@ -328,12 +338,10 @@ pace_status pace_train(pace_answer **out, pace_context *context, const pace_ques
     if (pace_question_has(question, "study")) return pace_train_study(out, context, question);
     if (pace_question_has(question, "on"))
         return pace_fail(PACE_E_USAGE, "on: it has no effect without " PACE_FIELD "study partition");
-    if (pace_segments_asked(question)) return pace_train_segments(out, question);
-    if (pace_referee_asked(question)) return pace_train_referee(out, question);
-    training_run *r = pace_alloc(1, sizeof *r);
-    if (!r) return PACE_E_MEMORY;
-    pace_status status = read_question(&r->asked, question);
-    if (status == PACE_OK) status = run(out, r);
-    close_run(r);
+    bool segments = pace_segments_asked(question);
+    if (!segments && pace_referee_asked(question)) return pace_train_referee(out, question);
+    pace_signal_stack stack = pace_signal_stack_open();
+    pace_status status = segments ? pace_train_segments(out, question) : train_layers(out, question);
+    pace_signal_stack_close(&stack);
     return status;
 }
