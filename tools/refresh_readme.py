@@ -1,5 +1,5 @@
 """Puts the program's present output into README.md and the pages of docs/, between <!-- output COMMAND --> and <!-- /output -->. The
-command "cat FILE" puts a file there.
+command "cat FILE" puts a file there, "python3 FILE" what it prints.
 
 Usage: refresh_readme.py PACELINE [--check]; with --check nothing is written and a difference is an error.
 """
@@ -18,6 +18,8 @@ def output_of(paceline, command):
     if words[0] == "cat":
         with open(os.path.join(ROOT, words[1])) as file:
             return file.read().rstrip()
+    if words[0] == "python3":
+        return subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, check=True, cwd=ROOT).stdout.rstrip()
     keep = int(words.pop()[6:]) if words[-1].startswith("lines=") else None
     lines = subprocess.run([paceline, *words[1:]], capture_output=True, text=True, check=True, cwd=ROOT).stdout.rstrip().splitlines()
     return "\n".join(lines[:keep] + ["…"] if keep and keep < len(lines) else lines)
