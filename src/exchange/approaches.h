@@ -18,16 +18,16 @@ typedef struct {
 /* MXNet's device store on one node (src/kvstore/comm.h). */
 typedef struct {
     const pace_machine *machine;
-    int ranks;
-    double add_rate; /* bytes/s of a device's memory; 0 = adding costs nothing */
-    double copy_s;   /* of a copy beside its bytes: its launch, and the thread that waits for it */
-    double slowness; /* 0 = 1 */
+    int ranks, threads; /* threads of a device that copy away from it, each one copy after another; 1 to 4 */
+    double add_rate;    /* bytes/s of a device's memory; 0 = adding costs nothing */
+    double copy_s;      /* of a copy beside its bytes: its launch, and the thread that waits for it */
+    double slowness;    /* 0 = 1 */
 } pace_device_store;
 
 /** When all tensors are back on all devices. They are placed largest first, each on the device with the fewest bytes;
- * all others copy to it and get the sum back. Each device has one thread that copies away from it, one copy after
- * another (MXNET_GPU_COPY_NTHREADS). `ready_s` of each tensor, ascending; NULL = all at 0. `ends_s`: when each is back;
- * NULL = not asked. */
+ * all others copy to it and get the sum back. Copies under way share links fairly. `ready_s` of each tensor, ascending;
+ * NULL = all at 0. `ends_s`: when each is back; NULL = not asked. Errors: PACE_E_USAGE for other numbers of threads;
+ * those of pace_fabric_of_machine(). */
 pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device_store *store,
                                 const pace_gradients *gradients, const double *ready_s) PACE_MUST_CHECK;
 
@@ -64,9 +64,10 @@ typedef struct {
     double copies, control_s, encode_s_per_byte, negotiate_s, fuses_bytes, cycle_s;
     double fresh_s_per_byte, fresh_bytes;
     double skew, host_bytes_per_s;
-    double skew_inside; /* share of the skew that workers of one node have among themselves */
-    double skew_anew;   /* share of its variance that each micro-batch draws anew, so that it evens out over a step */
-    double copy_s;      /* device store: of a copy beside its bytes */
+    double skew_inside;  /* share of the skew that workers of one node have among themselves */
+    double skew_anew;    /* share of its variance that each micro-batch draws anew, so that it evens out over a step */
+    double copy_s;       /* device store: of a copy beside its bytes */
+    double copy_threads; /* the same: threads of a device that copy; 0 = 1 */
     double groups;  /* so many tensors, counted from the model's first, go together in one launch, one after another */
     double rooted;  /* reduced to one rank and broadcast from it */
     double servers; /* 0 = one a node, beside its workers */

@@ -1,18 +1,22 @@
-/* MXNet's device store: every tensor is merged on one device and copied back to all (src/kvstore/comm.h). */
+/* MXNet's device store: every tensor is merged on one device and copied back to all (src/kvstore/comm.h). Copies are
+ * followed from event to event, and those under way share links fairly. */
 #include "base/numbers.h"
 #include "exchange/approaches.h"
+#include "exchange/machine_fabric.h"
+#include "exchange/rates.h"
 
 #include <math.h>
 
 typedef struct {
-    size_t *root;  /* of each tensor: the device that merges it */
-    double *ready; /* merged: it may go back */
-    bool *sent;
-    double roots; /* devices that merge, by bytes: all of them over the most of one */
-} tensors;
+    int root;           /* the device that merges it */
+    uint32_t came;      /* devices whose copies have begun, as bits */
+    int missing, going; /* copies that have not arrived there; the next device that the sum goes to */
+    int left;           /* copies back that have not arrived */
+    double merged_s;    /* INFINITY = not yet */
+} tensor;
 
 /* Largest first, each on the device with the fewest bytes; equal ones in order. */
-static void place(tensors *out, int ranks, const pace_gradients *g) {
+static void place(tensor *out, int ranks, const pace_gradients *g) {
     double held[PACE_MESH_MOST] = {0}, below = -1;
     for (size_t left = g->count; left > 0;) {
         double size = -1;
@@ -21,68 +25,120 @@ static void place(tensors *out, int ranks, const pace_gradients *g) {
         if (size < 0) return;
         for (size_t i = 0; i < g->count; i++) {
             if (g->bytes[i] != size) continue;
-            size_t best = 0;
+            int best = 0;
             for (int r = 1; r < ranks; r++)
-                if (held[r] < held[best]) best = (size_t)r;
+                if (held[r] < held[best]) best = r;
             held[best] += size;
-            out->root[i] = best;
+            out[i].root = best;
             left--;
         }
         below = size;
     }
 }
 
-static double roots_of(const tensors *t, const pace_gradients *g) {
-    double held[PACE_MESH_MOST] = {0}, all = 0, largest = 0;
-    for (size_t i = 0; i < g->count; i++) held[t->root[i]] += g->bytes[i], all += g->bytes[i];
-    for (int r = 0; r < PACE_MESH_MOST; r++) largest = pace_most(largest, held[r]);
-    return largest > 0 ? all / largest : 1;
-}
-
 pace_status pace_merge_buffers_find(pace_merge_buffers *out, int ranks, const pace_gradients *g) {
-    tensors t = {.root = pace_alloc(g->count + 1, sizeof *t.root)};
+    tensor *t = pace_alloc(g->count + 1, sizeof *t);
     double held[PACE_MESH_MOST] = {0};
-    if (!t.root) return PACE_E_MEMORY;
-    place(&t, ranks, g);
-    for (size_t i = 0; i < g->count && ranks > 1; i++) held[t.root[i]] += ranks * g->bytes[i];
-    pace_free(t.root);
+    if (!t) return PACE_E_MEMORY;
+    place(t, ranks, g);
+    for (size_t i = 0; i < g->count && ranks > 1; i++) held[t[i].root] += ranks * g->bytes[i];
+    pace_free(t);
     *out = (pace_merge_buffers){held[0], held[0]};
     for (int r = 1; r < ranks; r++) out->most_bytes = pace_most(out->most_bytes, held[r]);
     return PACE_OK;
 }
 
-static double socket_rate(const pace_machine *m) {
-    for (int i = 0; i < m->host.count; i++)
-        if (m->host.above[i] == PACE_NOWHERE) return m->host.bytes_per_s[i];
-    return 0;
-}
+/* A copy under way: first its launch, then its bytes. */
+typedef struct {
+    size_t tensor;
+    int from, to;
+    double launch_s, bytes, bytes_per_s;
+} copying;
 
-/* Bricks are a pair's own. Without one a copy is staged in host memory, and shares the switch above its device and the
- * link between sockets with the others that copy: all devices while they gather, then those that merged much. In a
- * switch or tree all that gather on a device share its port. */
-static double copy_rate(const pace_device_store *s, double roots, size_t from, size_t to, bool gathers) {
-    const pace_machine *m = s->machine;
-    if (m->mesh_devices == 0) return pace_machine_inside_rate(m) / (gathers ? s->ranks - 1 : 1);
-    if (m->bricks[from][to] > 0) return m->bricks[from][to] * m->brick_bytes_per_s * m->inside.efficiency;
-    double copying = gathers ? s->ranks : roots, between = socket_rate(m), sharing = pace_most(1, copying / 2.0);
-    double slot = pace_machine_slot_rate(m, (int)from, copying / s->ranks);
-    return between > 0 ? pace_least(slot, between / sharing) : slot;
-}
+enum { MOST_THREADS = 4, MOST_COPIES = PACE_MESH_MOST * MOST_THREADS };
 
 typedef struct {
     const pace_device_store *store;
     const pace_gradients *gradients;
-    tensors t;
-    double free_s[PACE_MESH_MOST]; /* the one thread of a device that copies away from it */
-    double adds_s[PACE_MESH_MOST]; /* of a device's time, what additions took so far */
-    double end_s, *ends_s;         /* of all; of each, NULL = not asked */
+    const double *ready_s;
+    double *ends_s;
+    tensor *tensors;
+    size_t ready; /* so many tensors are ready, the first ones */
+    pace_fabric fabric;
+    pace_rates rates;
+    pace_route ways;
+    uint32_t first[PACE_MESH_MOST * PACE_MESH_MOST + 1]; /* from * ranks + to -> its first hop in ways */
+    copying copies[MOST_COPIES];
+    int copy_count, busy[PACE_MESH_MOST]; /* threads of a device that copy */
+    double adds_s[PACE_MESH_MOST];        /* of a device's time, what additions took so far */
+    double now_s, end_s;
 } walk;
 
-static double copy(walk *w, size_t i, size_t from, size_t to, double ready_s, bool gathers) {
-    const pace_device_store *s = w->store;
-    double took = s->copy_s + w->gradients->bytes[i] / copy_rate(s, w->t.roots, from, to, gathers);
-    w->free_s[from] = pace_most(w->free_s[from], ready_s) + took * (s->slowness > 0 ? s->slowness : 1);
-    return w->free_s[from];
+/* --- links -------------------------------------------------------------------------------------------------------- */
+
+/* Pairs without a brick are on different sockets of a DGX-1: their copies are staged in host memory, which is the way
+ * over the host tree. */
+static pace_status open_links(walk *w) {
+    pace_machine node = *w->store->machine;
+    uint32_t ranks = (uint32_t)w->store->ranks;
+    node.nodes = 1;
+    PACE_TRY(pace_fabric_of_machine(&w->fabric, &node, false));
+    PACE_TRY(pace_rates_init(&w->rates, w->fabric.bytes_per_s, w->fabric.link_count));
+    for (uint32_t cell = 0; cell < ranks * ranks; cell++) {
+        w->first[cell] = (uint32_t)w->ways.count;
+        if (cell / ranks != cell % ranks) PACE_TRY(pace_fabric_route(&w->ways, &w->fabric, cell / ranks, cell % ranks));
+        w->first[cell + 1] = (uint32_t)w->ways.count;
+    }
+    return PACE_OK;
+}
+
+/* Of copies that are launched. */
+static pace_status give_rates(walk *w) {
+    pace_flow flows[MOST_COPIES];
+    double rates[MOST_COPIES];
+    uint32_t count = 0;
+    for (int i = 0; i < w->copy_count; i++) {
+        const copying *c = &w->copies[i];
+        uint32_t cell = (uint32_t)(c->from * w->store->ranks + c->to), first = w->first[cell];
+        if (!(c->launch_s > 0))
+            flows[count++] = (pace_flow){w->ways.items + first, w->first[cell + 1] - first, (double)INFINITY};
+    }
+    PACE_TRY(pace_rates_solve(rates, &w->rates, flows, count));
+    for (int i = w->copy_count; i-- > 0;) w->copies[i].bytes_per_s = w->copies[i].launch_s > 0 ? 0 : rates[--count];
+    return PACE_OK;
+}
+
+/* --- copies ------------------------------------------------------------------------------------------------------- */
+
+static void begin(walk *w, size_t i, int from, int to) {
+    double slower = w->store->slowness > 0 ? w->store->slowness : 1;
+    w->copies[w->copy_count++] = (copying){i, from, to, slower * w->store->copy_s, slower * w->gradients->bytes[i], 0};
+    w->busy[from]++;
+}
+
+/* What a device copies next. The engine's queue has the tensors of the model's first layers first, which backward makes
+ * last. */
+static bool begin_next(walk *w, int device) {
+    for (size_t i = w->ready; i-- > 0;) {
+        tensor *t = &w->tensors[i];
+        if (t->root != device && !(t->came >> device & 1)) {
+            t->came |= 1u << device;
+            begin(w, i, device, t->root);
+            return true;
+        }
+        if (t->root != device || t->merged_s > w->now_s) continue;
+        if (t->going == device) t->going++;
+        if (t->going >= w->store->ranks) continue;
+        begin(w, i, device, t->going++);
+        return true;
+    }
+    return false;
+}
+
+static pace_status begin_copies(walk *w) {
+    for (int d = 0; d < w->store->ranks; d++)
+        while (w->busy[d] < w->store->threads && begin_next(w, d)) continue;
+    return give_rates(w);
 }
 
 /* Times that a tensor crosses the memory of the device that merges it, beside once for each rank: the sum is written;
@@ -90,63 +146,92 @@ static double copy(walk *w, size_t i, size_t from, size_t to, double ready_s, bo
  * written (CommDevice's Reduce and Broadcast). */
 enum { MERGING_PASSES = 5 };
 
-static void gather(walk *w, size_t i, double ready_s) {
-    double end = ready_s;
-    for (int j = 0; j < w->store->ranks; j++)
-        if ((size_t)j != w->t.root[i]) end = pace_most(end, copy(w, i, (size_t)j, w->t.root[i], ready_s, true));
-    double passes = w->store->ranks + MERGING_PASSES;
-    double add_s = w->store->add_rate > 0 ? passes * w->gradients->bytes[i] / w->store->add_rate : 0;
-    w->t.ready[i] = end + add_s;
-    w->adds_s[w->t.root[i]] += add_s;
+static void arrive(walk *w, const copying *c) {
+    tensor *t = &w->tensors[c->tensor];
+    w->busy[c->from]--;
+    if (c->to != t->root) {
+        if (--t->left > 0) return;
+        w->end_s = w->now_s;
+        if (w->ends_s) w->ends_s[c->tensor] = w->now_s;
+    } else if (--t->missing == 0) {
+        double passes = w->store->ranks + MERGING_PASSES;
+        double add_s = w->store->add_rate > 0 ? passes * w->gradients->bytes[c->tensor] / w->store->add_rate : 0;
+        t->merged_s = w->now_s + add_s;
+        w->adds_s[t->root] += add_s;
+    }
 }
+
+/* --- events ------------------------------------------------------------------------------------------------------- */
 
 /* Additions take turns with the backward pass: what it makes after them comes that much later. */
-static double delayed(const walk *w) {
+static double ready_at(const walk *w, size_t i) {
     double most = 0;
     for (int r = 0; r < w->store->ranks; r++) most = pace_most(most, w->adds_s[r]);
-    return most;
+    return w->ready_s ? w->ready_s[i] + most : 0;
 }
 
-/* Sums go back in the order in which they are there, those that are by `until_s`. */
-static void send_back(walk *w, size_t count, double until_s) {
-    for (;;) {
-        size_t first = count;
-        for (size_t i = 0; i < count; i++)
-            if (!w->t.sent[i] && w->t.ready[i] <= until_s && (first == count || w->t.ready[i] < w->t.ready[first]))
-                first = i;
-        if (first == count) return;
-        size_t root = w->t.root[first];
-        double end = 0;
-        for (int j = 0; j < w->store->ranks; j++)
-            if ((size_t)j != root) end = pace_most(end, copy(w, first, root, (size_t)j, w->t.ready[first], false));
-        w->end_s = pace_most(w->end_s, end);
-        if (w->ends_s) w->ends_s[first] = end;
-        w->t.sent[first] = true;
+static double next_event(const walk *w) {
+    double next = w->ready < w->gradients->count ? pace_most(ready_at(w, w->ready), w->now_s) : (double)INFINITY;
+    for (size_t i = 0; i < w->ready; i++)
+        if (w->tensors[i].merged_s > w->now_s) next = pace_least(next, w->tensors[i].merged_s);
+    for (int i = 0; i < w->copy_count; i++) {
+        const copying *c = &w->copies[i];
+        next = pace_least(next, w->now_s + (c->launch_s > 0 ? c->launch_s : c->bytes / c->bytes_per_s));
     }
+    return next;
+}
+
+/* Copies that end within a rounding error of each other end together. */
+static void pass(walk *w, double until_s) {
+    double span = until_s - w->now_s, least = 1e-12 + 1e-12 * until_s;
+    int kept = 0;
+    w->now_s = until_s;
+    for (int i = 0; i < w->copy_count; i++) {
+        copying c = w->copies[i];
+        bool launched = !(c.launch_s > 0);
+        if (launched) c.bytes -= span * c.bytes_per_s;
+        else if ((c.launch_s -= span) < least) c.launch_s = 0;
+        if (launched && c.bytes <= least * c.bytes_per_s) arrive(w, &c);
+        else w->copies[kept++] = c;
+    }
+    w->copy_count = kept;
+    while (w->ready < w->gradients->count && ready_at(w, w->ready) <= w->now_s) w->ready++;
+}
+
+static pace_status run(walk *w) {
+    size_t n = w->gradients->count;
+    int others = w->store->ranks - 1;
+    PACE_TRY(open_links(w));
+    place(w->tensors, w->store->ranks, w->gradients);
+    for (size_t i = 0; i < n; i++) {
+        tensor *t = &w->tensors[i];
+        t->missing = t->left = others;
+        t->merged_s = INFINITY;
+    }
+    for (double next; !isinf(next = next_event(w));) {
+        pass(w, next);
+        PACE_TRY(begin_copies(w));
+    }
+    if (w->ready_s && n) w->end_s = pace_most(w->end_s, ready_at(w, n - 1));
+    if (w->ready_s && n && w->ends_s) w->ends_s[n - 1] = pace_most(w->ends_s[n - 1], w->end_s);
+    return PACE_OK;
 }
 
 pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device_store *store,
                                 const pace_gradients *gradients, const double *ready_s) {
-    walk w = {.store = store, .gradients = gradients, .ends_s = ends_s};
-    size_t n = gradients->count;
     *out_s = 0;
     if (store->ranks < 2 || store->ranks > PACE_MESH_MOST || store->ranks > store->machine->devices) return PACE_OK;
-    w.t = (tensors){pace_alloc(n + 1, sizeof *w.t.root), pace_alloc(n + 1, sizeof *w.t.ready),
-                    pace_alloc(n + 1, sizeof *w.t.sent), 1};
-    bool good = w.t.root && w.t.ready && w.t.sent;
-    if (good) {
-        place(&w.t, store->ranks, gradients);
-        w.t.roots = roots_of(&w.t, gradients);
-        for (size_t i = 0; i < n; i++) {
-            double ready = ready_s ? ready_s[i] + delayed(&w) : 0;
-            send_back(&w, i, ready);
-            gather(&w, i, ready);
-        }
-        send_back(&w, n, INFINITY);
-        if (ready_s && n) w.end_s = pace_most(w.end_s, ready_s[n - 1] + delayed(&w));
-        if (ready_s && n && ends_s) ends_s[n - 1] = pace_most(ends_s[n - 1], w.end_s);
-        *out_s = w.end_s;
-    }
-    PACE_FREE(w.t.root, w.t.ready, w.t.sent);
-    return good ? PACE_OK : PACE_E_MEMORY;
+    if (store->threads < 1 || store->threads > MOST_THREADS)
+        return pace_fail(PACE_E_USAGE, "copy_threads: expected 1 to %d threads a device, found %d", MOST_THREADS,
+                         store->threads);
+    walk *w = pace_alloc(1, sizeof *w);
+    if (!w) return PACE_E_MEMORY;
+    *w = (walk){.store = store, .gradients = gradients, .ready_s = ready_s, .ends_s = ends_s};
+    pace_status status = PACE_MAKE(w->tensors, gradients->count + 1) ? run(w) : PACE_E_MEMORY;
+    *out_s = w->end_s;
+    pace_fabric_free(&w->fabric);
+    pace_rates_free(&w->rates);
+    PACE_VEC_FREE(&w->ways);
+    PACE_FREE(w->tensors, w);
+    return status;
 }
