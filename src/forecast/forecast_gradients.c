@@ -99,13 +99,14 @@ static pace_status make_profile(pace_gradient_profile *profile, const pace_prici
     return PACE_OK;
 }
 
+/* A timeline has no launches that take no time: those that end together with another take a nanosecond. */
 static void price_pushes(double *launch_ns, const gradient_launches *launches, const pace_gradient_profile *profile,
                          const pace_gradient_ends *ends, double stretch) {
     double free_s = 0;
     for (size_t i = 0; i < ends->count; i++) {
         double ready_s = stretch * profile->ready_s[i];
-        launch_ns[launches->pushes.items[i]] = 1e9 * fmax(0, ends->end_s[i] - fmax(free_s, ready_s));
-        free_s = ends->end_s[i];
+        launch_ns[launches->pushes.items[i]] = fmax(1, 1e9 * (ends->end_s[i] - fmax(free_s, ready_s)));
+        free_s = fmax(free_s, ends->end_s[i]);
     }
 }
 
@@ -134,7 +135,7 @@ static void price_pulls(double *launch_ns, const gradient_launches *launches, co
             came += profile->bytes[left - 1];
             end_s = fmax(end_s, ends->back_s[left - 1]);
         }
-        launch_ns[launch] = 1e9 * (end_s - done_s);
+        launch_ns[launch] = fmax(1, 1e9 * (end_s - done_s));
         done_s = end_s;
     }
 }

@@ -385,8 +385,7 @@ static void close_form(pace_step_solution *out, const pace_step_pricer *pricer, 
 
 /* --- both --------------------------------------------------------------------------------------------------------- */
 
-/* The closed form exchanges as NCCL does, in buckets. */
-static bool is_comparable(const pace_step_case *asked) {
+bool pace_step_closes(const pace_step_case *asked) {
     return (!asked->approach || pace_approach_has_buckets(asked->approach)) && !(asked->slowness > 0) &&
            asked->ranks_per_node == 0;
 }
@@ -398,7 +397,7 @@ pace_status pace_step_check_walk(const pace_step_solution *settled, const pace_s
     bool inside = closed_s >= low_s && closed_s <= high_s;
     bool shared = asked->config.pp > 1 || asked->config.zero_stage > 0;
     pace_doubt known = shared ? PACE_DOUBT_CLOSED_FORM_SHARED : PACE_DOUBT_CLOSED_FORM;
-    if (!is_comparable(asked) || inside || gap <= pace_cost_doubts(pricer->cost)->figure[known]) return PACE_OK;
+    if (!pace_step_closes(asked) || inside || gap <= pace_cost_doubts(pricer->cost)->figure[known]) return PACE_OK;
     return pace_fail(PACE_E_INTERNAL,
                      "self-check: the walk makes the step %.6g s (%.6g to %.6g s), its closed form %.6g s: please "
                      "report the question",

@@ -117,6 +117,9 @@ void pace_step_doubt_assumed(pace_estimate *time_s, pace_doubts_used *used, cons
 pace_status pace_step_solve(pace_step_solution *out, pace_step_pricer *pricer,
                             const pace_step_case *asked) PACE_MUST_CHECK;
 
+/** Whether the closed form stands for how the case exchanges: as NCCL does, in buckets. */
+bool pace_step_closes(const pace_step_case *asked);
+
 /** Fails with both numbers where the closed form of a settled case lies outside the interval of its walk and further
  * from it than the two are known to be (catalog/doubts.yaml, closed_form; closed_form_shared). Cases that no closed
  * form answers pass. */

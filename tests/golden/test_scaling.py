@@ -112,6 +112,21 @@ def walked():
                 expect(abs(lanes["exchange_ns"] / exchange["exchange_ns"] - 1) < 0.05, model, machine, approach, lanes, exchange)
 
 
+def walked_lead():
+    """Where the exchange is most of a step, no other resource leads, whatever way it goes; and what a device store merges is counted by both doors."""
+    for model, machine, ranks, approach in (("alexnet", "dgx-1-v100", 8, "p2p"), ("vgg16", "dgx-1-v100*4", 32, "grpc"), ("vgg16", "ethernet-10g*8", 8, "ps"),
+                                            ("alexnet", "dgx-1-v100", 8, "nccl")):
+        found = walk(model, machine, ranks, approach, 16)
+        step, exposed = found["step"]["walked_ns"], found["exchange"]["exposed_ns"]
+        best = found["advice"][0]
+        expect(exposed > 0.2 * step and best["resource"] == "network", approach, best)
+        expect(best["at_most"] > 0.9 * exposed / step, approach, best, exposed / step)
+        expect(found["critical_path"]["unexplained_share"] < 0.02, approach, found["critical_path"])
+        held = next(row["held_bytes"] for row in found["memory"] if row["kind"] == "all")
+        lanes = points(model, "--on", machine, "--approach", approach, "--workers", str(ranks), "--batch", "16")[0]
+        expect(abs(held - lanes["memory_bytes"]) <= 1, approach, held, lanes["memory_bytes"])
+
+
 def walked_buckets():
     """PyTorch's buckets are not the lanes': their first is of 1 MiB, and the step has the copies into and out of them, two of each byte,
     which the lanes have not. What it takes longer is at most these copies, and the exchange is shorter by the first bucket's lead."""
@@ -528,6 +543,7 @@ modes()
 ranges()
 batches()
 walked()
+walked_lead()
 walked_buckets()
 jitter()
 networks_in_words()

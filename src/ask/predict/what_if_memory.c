@@ -99,7 +99,9 @@ static pace_status of_model(pace_scenario_memory *out, pace_prediction *p, const
     asked.may_recompute = false;
     pace_status status = pace_step_settle(&solution, &p->step.pricer, &asked);
     if (status != PACE_OK) return status == PACE_E_MEMORY ? status : PACE_OK;
-    pace_step_room room = pace_step_tightest(&solution.plan, 0);
+    size_t number = (size_t)(one - p->scenarios.items.items);
+    double merging = number < p->result_count ? p->results[number].exchange.merging.most_bytes : 0;
+    pace_step_room room = pace_step_tightest(&solution.plan, merging);
     if (!room.of_host) room.has_bytes += device->memory_bytes - asked.device->memory_bytes;
     out->known = room.has_bytes > 0;
     out->fitting = pace_step_fits(room.need_bytes, room.has_bytes, doubts);

@@ -99,8 +99,8 @@ void pace_put_step_values(pace_report *report, pace_estimate step_s);
 /** Puts beside a model's walk of `walked_s` what it rests on, and the closed form's time and memory as a check. */
 void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char *on, double walked_s);
 
-/** The table of what the fullest rank holds. */
-void pace_put_step_memory(pace_node *root, const pace_step_plan *plan);
+/** The table of what the fullest rank holds; `merging_bytes`: beside what the plan counts, of a device store. */
+void pace_put_step_memory(pace_node *root, const pace_step_plan *plan, double merging_bytes);
 
 typedef struct {
     double bytes, time_s;

@@ -430,7 +430,8 @@ static pace_status build(pace_report *report, pace_prediction *p, const pace_pre
     pace_put_matrix(root, "matrix", "Where the time of the predicted step goes", PACE_FOR_ALL, &matrix);
     if (p->is_model && p->step.asked.config.pp > 1)
         pace_node_note(root, "The matrix is of the stage that waits least, rank %lld.", (long long)slowest->step.rank);
-    if (p->is_model && !p->step.asked.device->is_cpu) pace_put_step_memory(root, &p->step.settled.plan);
+    if (p->is_model && !p->step.asked.device->is_cpu)
+        pace_put_step_memory(root, &p->step.settled.plan, p->results[0].exchange.merging.most_bytes);
     put_families(root, end);
     put_unknown(root, p, end);
     PACE_TRY(pace_put_assumptions(root, options->context->catalog, &end->used, end->step_s));

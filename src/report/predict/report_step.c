@@ -53,16 +53,19 @@ PACE_TABLE(memory_table, "memory", "Memory of the fullest rank", PACE_FOR_ALL, 0
            {"kind", "Memory of each rank", PACE_SHOW_TEXT, PACE_OF(memory_row, kind)},
            {"held_bytes", "memory", PACE_SHOW_BYTES, PACE_OF(memory_row, bytes)});
 
-void pace_put_step_memory(pace_node *root, const pace_step_plan *plan) {
+void pace_put_step_memory(pace_node *root, const pace_step_plan *plan, double merging_bytes) {
+    double all_bytes = plan->memory.all_bytes + merging_bytes;
     const memory_row kinds[] = {{"parameters", plan->memory.weight_bytes},
                                 {"gradients", plan->memory.gradient_bytes},
                                 {"optimizer", plan->memory.optimizer_bytes},
                                 {"activations", plan->memory.activation_bytes},
                                 {"libraries", plan->memory.library_bytes},
-                                {"all", plan->memory.all_bytes}};
-    pace_put_table(root, &memory_table, kinds, PACE_COUNT(kinds), sizeof *kinds);
+                                {"merged gradients", merging_bytes}};
+    pace_node *table = pace_open_table(root, &memory_table, 0);
+    for (size_t i = 0; i + (merging_bytes > 0 ? 0 : 1) < PACE_COUNT(kinds); i++) pace_table_put(table, &kinds[i]);
+    pace_table_put(table, &(memory_row){"all", all_bytes});
     if (plan->device_bytes > 0)
-        pace_node_note(root, "%s of the device's %s.", pace_show_bytes(plan->memory.all_bytes).text,
+        pace_node_note(root, "%s of the device's %s.", pace_show_bytes(all_bytes).text,
                        pace_show_bytes(plan->device_bytes).text);
 }
 
@@ -344,7 +347,7 @@ static pace_status build(pace_report *report, void *context) {
                    a->step->settled.plan.device_bytes > 0 ? a->step->settled.plan.device_bytes : NAN);
     pace_put_step_values(report, s);
     put_parts(root, &a->answer.parts, a->step->settled.closed_skew_s);
-    pace_put_step_memory(root, &a->step->settled.plan);
+    pace_put_step_memory(root, &a->step->settled.plan, 0);
     put_help(root, a);
     return pace_put_assumptions(root, q->catalog, &a->used, s);
 }
@@ -390,7 +393,9 @@ void pace_put_closed_form(pace_report *report, pace_step_asked *step, const char
     put_tables(root, step);
     put_adapters(root, step);
     if (pace_config_ranks(&step->asked.config) < 2 && !large) return;
-    pace_node_note(root, "Check: the closed form makes it %s (%s to %s) on %s, %s.",
-                   pace_show_ns(pace_ns(s.median)).text, pace_show_ns(pace_ns(low_s)).text,
-                   pace_show_ns(pace_ns(high_s)).text, on, pace_show_change(s.median / walked_s - 1).text);
+    const char *what =
+        pace_step_closes(&step->asked) ? "Check: the closed form" : "Exchanging as NCCL does, the closed form";
+    pace_node_note(root, "%s makes it %s (%s to %s) on %s, %s.", what, pace_show_ns(pace_ns(s.median)).text,
+                   pace_show_ns(pace_ns(low_s)).text, pace_show_ns(pace_ns(high_s)).text, on,
+                   pace_show_change(s.median / walked_s - 1).text);
 }
