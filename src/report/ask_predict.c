@@ -3,8 +3,10 @@
 #include "model/model_settings.h"
 #include "ask/plan/partition_asked.h"
 #include "base/print.h"
+#include "exchange/collective.h"
 
 #include <string.h>
+#include <unistd.h>
 
 typedef enum { STEP, ROWS, JOB, EXCHANGE, SIMULATE, REPLAY, SCALING, PARTITION, KINDS } kind;
 
@@ -38,6 +40,17 @@ static bool is_about_exchange(const pace_question *question) {
     return pace_question_has(question, "collective") || pace_question_has(question, "bytes");
 }
 
+/* An exchange has no input, but a collective is one's first word for it. */
+static pace_status check_collective(const pace_question *question) {
+    pace_collective collective;
+    const char *input = question->inputs.count == 1 ? question->inputs.items[0] : NULL;
+    if (!input || !pace_collective_find(&collective, input) || access(input, F_OK) == 0) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "%.40s is a collective, not an input: ask with " PACE_FIELD "collective %.40s and " PACE_FIELD
+                     "bytes",
+                     input, input);
+}
+
 /* Simulating has fields of its own, which mean nothing without it. */
 static pace_status check_simulated(const pace_question *question) {
     static const char *const fields[] = {"jobs", "straggler", "background", "unfolded", NULL};
@@ -55,6 +68,7 @@ static pace_status kind_of(kind *out, const pace_question *question) {
         *out = rows ? ROWS : JOB;
         return PACE_OK;
     }
+    PACE_TRY(check_collective(question));
     PACE_TRY(check_simulated(question));
     bool simulated = pace_question_flag(question, "simulate");
     const char *said = pace_question_text(question, "kind");

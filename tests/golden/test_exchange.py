@@ -249,6 +249,11 @@ code, out, err = run("predict", "--kind", "exchange", "--rows", put("named.csv",
     f"{s},all_reduce,{g},{n},1048576\n" for s, g, n in named)))
 for row in csv.DictReader(io.StringIO(out)):
     expect(row["status"] == "ok" and row["rung"] == "formula", row)
+# A collective in place of an input is told how it is asked.
+for word in ("all_reduce", "ncclAllGather"):
+    code, _, err = run("predict", word, "--on", "p4d*4", "--bytes", "100MB")
+    expect(code == 2 and f"--collective {word}" in err and "--bytes" in err, word, code, err)
+
 # A device of which no network is known is refused on two nodes, and answered on one behind it.
 code, out, err = run("predict", "--kind", "exchange", "--rows", put("behind.csv", "system,collective,gpus,nodes,bytes\nh200,all_reduce,16,2,1024\nh200,all_reduce,8,1,1024\n"))
 expect([r["status"] == "ok" for r in csv.DictReader(io.StringIO(out))] == [False, True], out)
