@@ -14,8 +14,8 @@ extern "C" {
  * (pace_question_set_processes()) each is a rank, and process 0 alone gets an answer. The optional modules are looked
  * for as calibrate does. Errors: PACE_E_USAGE for a model with a layer that cannot be trained (the message names it)
  * and for fields that are at odds; PACE_E_MISSING without oneDNN or the library of an approach (the message names the
- * package); PACE_E_NO_FIT where the model does not fit the memory; PACE_E_IO when another rank died. Handlers of signals that
- * may come in between are set with SA_ONSTACK: kernels move the stack pointer. */
+ * package); PACE_E_NO_FIT where the model does not fit the memory; PACE_E_IO when another rank died. Handlers of
+ * signals that may come in between are set with SA_ONSTACK: kernels move the stack pointer. */
 PACE_API pace_status pace_train(pace_answer **out, pace_context *context, const pace_question *question);
 
 /** A time of each step: the median over the steps, and where the true median is in 90 % of all cases. */

@@ -99,7 +99,8 @@ TEST(test_device_store) {
     double busiest = 2 * 2 * (1 + 1 + 0.5) * 1e7 / brick, four = store_s(&m, 4, &g, 0, NULL);
     assert_true(four >= busiest * (1 - 1e-12) && four < 1.3 * busiest);
     /* Eight: three copies and three sums of a device are staged, while its neighbour on a PCIe switch of 12 GB/s does
-     * the same. All begin with the same tensor, whose three staged copies share the slot of the device that merges it. */
+     * the same. All begin with the same tensor, whose three staged copies share the slot of the device that merges
+     * it. */
     double eight = store_s(&m, 8, &g, 0, NULL), staged = 6 * 1e7 / (1.2e10 / 2), in_turn = 8 * 3 * 1e7 / 1e10;
     assert_true(eight > staged && eight < in_turn + staged / 2);
     double late[8] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -128,8 +129,8 @@ static size_t resnet_200(double *out) {
 }
 
 /* MXNet's tools/bandwidth/README.md (2016): on PCIe, where a copy between two devices alone reaches 13 GB/s, ResNet-200
- * goes to the store and back in 23.1 to 23.2 ms on 2 devices, and in 97 to 102 ms on 8, four on each side of one link of
- * 16 lanes, which that saturates. Both directions at once have less than 13 GB/s each. */
+ * goes to the store and back in 23.1 to 23.2 ms on 2 devices, and in 97 to 102 ms on 8, four on each side of one link
+ * of 16 lanes, which that saturates. Both directions at once have less than 13 GB/s each. */
 TEST(test_device_store_as_measured) {
     double bytes[256], all = 0;
     pace_gradients g = {bytes, resnet_200(bytes)};
