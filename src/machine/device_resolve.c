@@ -3,11 +3,11 @@
 #include "base/input.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "machine/counted_name.h"
 #include "machine/device_entry.h"
 #include "machine/device_names.h"
 #include "machine/device_slice.h"
 #include "machine/machine.h"
-#include "machine/name_words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -82,8 +82,7 @@ static pace_status fail_unknown(const pace_device_catalog *catalog, const char *
         return pace_fail(PACE_E_INPUT,
                          "%s: expected a description of devices or machines, whose name ends with .yaml, .yml or .json",
                          name);
-    if (*pace_name_count_hint(name))
-        return pace_fail(PACE_E_MISSING, "the catalogue has no device \"%.80s\"%s", name, pace_name_count_hint(name));
+    PACE_TRY(pace_counted_name_refuse(catalog, catalog->documents, name));
     for (size_t i = 0; i < catalog->count; i++) come_near(&best, name, catalog->devices[i].name);
     PACE_TRY(pace_machine_catalog_load(&machines, catalog->documents));
     for (size_t i = 0; i < machines.machines.count; i++) come_near(&best, name, machines.machines.items[i].name);

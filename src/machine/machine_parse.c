@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "machine/device_resolve.h"
 #include "machine/machine_read.h"
-#include "machine/name_words.h"
+#include "machine/counted_name.h"
 #include "machine/topology_xml.h"
 #include "base/print.h"
 
@@ -287,6 +287,7 @@ static pace_status find_device(parser *p, const char *name) {
         p->machine->generation = device->generation;
         p->machine->cycles_per_s = pace_device_cycles(device);
     }
+    if (status == PACE_OK && !device) status = pace_counted_name_refuse(&devices, p->catalog, p->text);
     pace_device_catalog_free(&devices);
     if (status != PACE_OK) return status;
     if (device) return PACE_OK;
@@ -296,9 +297,7 @@ static pace_status find_device(parser *p, const char *name) {
             "%s: expected a description of a machine, whose name ends with .yaml, .yml or .xml (NCCL's, as a run "
             "writes it to NCCL_TOPO_DUMP_FILE)",
             name);
-    const char *hint = pace_name_count_hint(p->text);
-    return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file%s",
-                     *hint ? p->text : name, hint);
+    return pace_fail(PACE_E_MISSING, "%.60s: neither a machine nor a device of the catalogue, nor a file", name);
 }
 
 /* Devices that nobody joined: machines of the catalogue hold them joined. */

@@ -21,13 +21,3 @@ static inline bool pace_name_has_word(const char *text, const char *word, size_t
         if (other_length == length && pace_strncasecmp(other, word, length) == 0) return true;
     return false;
 }
-
-/** What to write instead of "8xH100" or "8 x h100"; "" where a name does not begin so. */
-static inline const char *pace_name_count_hint(const char *name) {
-    const char *at = name;
-    while (pace_is_digit(*at)) at++;
-    if (at == name) return "";
-    while (*at == ' ') at++;
-    bool counts = (*at == 'x' || *at == 'X' || *at == '*') && at[1];
-    return counts ? "; several are NAME*COUNT: machines dgx-h100*2, devices \"a100*8 nvlink=300GB/s\"" : "";
-}

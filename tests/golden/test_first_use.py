@@ -93,7 +93,7 @@ with tempfile.TemporaryDirectory() as folder:
         code, out, err = run("machines", text)
         expect(code == 0 and out.startswith(right + " "), text, out[:80], err)
     for text, status, said in (("a100-40", 2, "a100-40-sxm, a100-40-pcie"), ("v100-32gb", 2, "v100-sxm2-32"), ("gh200-480", 4, "no device"),
-                               ("h100-foo", 4, "no device"), ("8xH100", 4, "NAME*COUNT"), ("2 x dgx-a100", 4, "NAME*COUNT"), ("8 x h100", 4, "a100*8 nvlink=300GB/s"), ("not a a100", 4, "no device"), ("mi300", 4, 'the closest name is "mi300x"')):
+                               ("h100-foo", 4, "no device"), ("8xH100", 4, "NAME*COUNT"), ("2 x dgx-a100", 4, "NAME*COUNT"), ("8 x h100", 4, "dgx-h100"), ("64xH100", 4, "dgx-h100*8"), ("H100:16", 4, "dgx-h100*2"), ("3xV100", 4, "v100-sxm2-16*3 nvlink=300GB/s"), ("not a a100", 4, "no device"), ("mi300", 4, 'the closest name is "mi300x"')):
         for words in (("machines", text), ("predict", "resnet50", "--on", text)):
             code, _, err = run(*words)
             expect_line(code, err, status, said)
