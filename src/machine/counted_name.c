@@ -32,25 +32,30 @@ static bool split(int *count, char name[MOST_NAME], const char *text) {
     return take_count(count, end);
 }
 
-/* Machines whose nodes so many of the device fill, by the catalogue's order; so many of a machine. */
+/* Machines whose nodes so many of the device fill, 0 = any number, by the catalogue's order; so many of a machine. */
 static pace_status list_machines(char *out, size_t size, pace_catalog *catalog, const char *device, const char *name,
                                  int count) {
     pace_machine_catalog list;
     PACE_TRY(pace_machine_catalog_load(&list, catalog));
     PACE_ITEMS (const pace_machine, m, &list.machines) {
-        bool asked = pace_strcasecmp(m->name, name) == 0;
+        bool asked = name && pace_strcasecmp(m->name, name) == 0;
         int devices = asked ? 1 : m->devices;
         if (!asked && (devices < 2 || count % devices != 0 || !device || strcmp(m->device, device) != 0)) continue;
-        if (count == devices) pace_list(out, size, ", ", "%s", m->name);
+        if (count == 0 || count == devices) pace_list(out, size, ", ", "%s", m->name);
         else pace_list(out, size, ", ", "%s*%d", m->name, count / devices);
     }
     pace_machine_catalog_free(&list);
     return PACE_OK;
 }
 
+pace_status pace_machines_that_hold(char out[PACE_HOLDERS_TEXT], pace_catalog *catalog, const char *device) {
+    *out = '\0';
+    return list_machines(out, PACE_HOLDERS_TEXT, catalog, device, NULL, 0);
+}
+
 pace_status pace_counted_name_refuse(const pace_device_catalog *devices, pace_catalog *catalog, const char *text) {
     const pace_device *device = NULL;
-    char name[MOST_NAME], machines[200] = "";
+    char name[MOST_NAME], machines[PACE_HOLDERS_TEXT] = "";
     int count;
     if (!split(&count, name, text)) return PACE_OK;
     PACE_TRY(pace_device_named(&device, devices, name, 0));

@@ -6,3 +6,9 @@
 /** PACE_E_MISSING that names machines with so many of the device; PACE_OK where the text says no known one so. */
 pace_status pace_counted_name_refuse(const pace_device_catalog *devices, pace_catalog *catalog,
                                      const char *text) PACE_MUST_CHECK;
+
+enum { PACE_HOLDERS_TEXT = 200 };
+
+/** "dgx-h100, hgx-h100": machines of the catalogue with several of a device; "" = none. */
+pace_status pace_machines_that_hold(char out[PACE_HOLDERS_TEXT], pace_catalog *catalog,
+                                    const char *device) PACE_MUST_CHECK;

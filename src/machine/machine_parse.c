@@ -303,17 +303,11 @@ static pace_status find_device(parser *p, const char *name) {
 /* Devices that nobody joined: machines of the catalogue hold them joined. */
 static pace_status check_joined(const parser *p) {
     const pace_machine *m = p->machine;
-    pace_machine_catalog list;
-    char names[160] = "";
+    char names[PACE_HOLDERS_TEXT];
     if (m->devices < 2 || m->inside.kind != PACE_LINK_NONE) return PACE_OK;
-    PACE_TRY(pace_machine_catalog_load(&list, p->catalog));
-    PACE_ITEMS (const pace_machine, known, &list.machines) {
-        if (known->devices > 1 && strcmp(known->device, m->device) == 0)
-            pace_append(names, sizeof names, "%s%s", *names ? ", " : "; machines that hold them: ", known->name);
-    }
-    pace_machine_catalog_free(&list);
-    return pace_fail(PACE_E_USAGE, "%s: its %d devices are not connected: expected nvlink=, xgmi= or pcie=%s", m->name,
-                     m->devices, names);
+    PACE_TRY(pace_machines_that_hold(names, p->catalog, m->device));
+    return pace_fail(PACE_E_USAGE, "%s: its %d devices are not connected: expected nvlink=, xgmi= or pcie=%s%s",
+                     m->name, m->devices, *names ? "; machines that hold them: " : "", names);
 }
 
 static pace_status of_device(parser *p, const char *name, int count, char *options) {

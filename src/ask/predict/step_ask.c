@@ -1,6 +1,7 @@
 #include "ask/predict/step_ask.h"
 #include "ask/predict/found_model.h"
 #include "ask/predict/setting_effects.h"
+#include "machine/counted_name.h"
 #include "model/adapters.h"
 #include "model/model_settings.h"
 #include "model/pipeline_turns.h"
@@ -229,11 +230,13 @@ static pace_status open_place(pace_step_asked *a, pace_catalog *catalog, const p
         a->machine = *words->machine;
         devices = (double)a->machine.devices * a->machine.nodes;
     }
-    if (ranks > 1 && !words->machine)
-        return pace_fail(PACE_E_MISSING,
-                         "%s: %g ranks exchange data: name a machine with " PACE_FIELD
-                         "on, as dgx-h100*2 or \"%s*8 nvlink=300GB/s\"",
-                         words->name, ranks, words->device->name);
+    if (ranks > 1 && !words->machine) {
+        char machines[PACE_HOLDERS_TEXT];
+        PACE_TRY(pace_machines_that_hold(machines, catalog, words->device->name));
+        if (!*machines) pace_snprintf(machines, sizeof machines, "\"%.40s*8 pcie=24GB/s\"", words->device->name);
+        return pace_fail(PACE_E_MISSING, "%s: %g ranks exchange data: name a machine with " PACE_FIELD "on, as %s",
+                         words->name, ranks, machines);
+    }
     if (ranks > devices)
         return pace_fail(PACE_E_USAGE, "%s: a group of %g ranks: expected at most its %g devices (dp x tp x pp x cp)",
                          a->machine.name, ranks, devices);
