@@ -69,12 +69,14 @@ typedef enum { PACE_LOSS_USUAL, PACE_LOSS_UNREAD, PACE_LOSS_READ_LAST, PACE_LOSS
 
 /* How a cross entropy is computed beside what the framework has: by kernels of single operations
  * (vocab_parallel_cross_entropy), by a compiler's for each part of it (Megatron's --cross-entropy-fusion-impl native),
- * or by one that writes gradients over the scores (Transformer Engine's, Liger's). */
+ * by one that writes gradients over the scores (Transformer Engine's, Liger's), or with the last product, a few tokens
+ * at a time, whose scores are never there at once (Liger's fused linear cross entropy, Cut Cross-Entropy). */
 typedef enum {
     PACE_CROSS_ENTROPY_USUAL,
     PACE_CROSS_ENTROPY_PARTS,
     PACE_CROSS_ENTROPY_NATIVE,
     PACE_CROSS_ENTROPY_IN_PLACE,
+    PACE_CROSS_ENTROPY_LINEAR,
     PACE_CROSS_ENTROPIES
 } pace_cross_entropy;
 
@@ -270,7 +272,7 @@ pace_precision pace_config_matrix_precision(const pace_config *config);
 /** That of convolutions; a device without TF32 has them in FP32. */
 pace_precision pace_config_convolution_precision(const pace_config *config);
 int pace_config_parameter_bytes(const pace_config *config);
-/** Of one parameter as replicas give it to each other: a half under autocast. */
+/** Of one parameter as replicas give it to each other, and of what a product gives: a half under autocast. */
 int pace_config_gathered_bytes(const pace_config *config);
 bool pace_config_is_amp(const pace_config *config);
 

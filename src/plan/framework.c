@@ -166,10 +166,10 @@ static pace_status read_held(pace_frameworks *out) {
     return PACE_OK;
 }
 
-/* Of cross entropies that a question names; parts, native, in_place, as pace_cross_entropy has them. */
+/* Of cross entropies that a question names; parts, native, in_place, linear, as pace_cross_entropy has them. */
 static pace_status read_losses(pace_frameworks *out) {
     const pace_yaml_node *losses = pace_yaml_get(pace_yaml_root(out->yaml), "losses");
-    static const char *const keys[PACE_CROSS_ENTROPIES] = {NULL, "parts", "native", "in_place"};
+    static const char *const keys[PACE_CROSS_ENTROPIES] = {NULL, "parts", "native", "in_place", "linear"};
     for (size_t i = 1; losses && i < PACE_COUNT(keys); i++) {
         const pace_yaml_node *one = pace_yaml_get(losses, keys[i]);
         pace_loss_bytes loss;

@@ -41,9 +41,10 @@ static pace_loss_bytes loss_of(const pace_step_plan *plan) {
     return compiles ? (pace_loss_bytes){0, framework->compiled_loss_bytes} : framework->loss;
 }
 
-/* What is counted has a softmax in single precision beside the scores. */
+/* What is counted has the scores, and a softmax in single precision beside them. */
 static double part_kept_bytes(const pace_step_plan *plan, const pace_slot_part *part) {
-    const double counted = 4;
+    bool whole = plan->config.cross_entropy != PACE_CROSS_ENTROPY_LINEAR;
+    double counted = 4 + (whole ? 0 : pace_config_gathered_bytes(&plan->config));
     return part->kept_bytes + (loss_of(plan).kept - counted) * part->scores;
 }
 

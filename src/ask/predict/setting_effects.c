@@ -60,6 +60,10 @@ static bool recomputes_blocks(const question *q) {
     return q->config->recompute != PACE_RECOMPUTE_FULL || q->model->segments > 0;
 }
 
+static bool says_loss(const question *q) {
+    return q->config->cross_entropy == PACE_CROSS_ENTROPY_LINEAR || writes_loss(q);
+}
+
 static bool recomputes_attention(const question *q) {
     return q->config->recompute != PACE_RECOMPUTE_SELECTIVE || attends(q);
 }
@@ -90,7 +94,7 @@ static const struct {
     {"indices", is_lowered, of_pytorch},
     {"update", is_lowered, of_pytorch},
     {"cross_entropy", has_loss, "on a model without a loss"},
-    {"cross_entropy", writes_loss, "with framework=pytorch or its kin, whose operators are walked"},
+    {"cross_entropy", says_loss, "with this value and framework=pytorch or its kin, whose operators are walked"},
     {"defer_logits", drains, "without pp above 1"},
     {"defer_logits", writes_loss, "with framework=pytorch or its kin, whose operators are walked"},
     {"execution", launches, "with this value unless framework=pytorch"},
