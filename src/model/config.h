@@ -136,6 +136,8 @@ typedef struct {
     int weights;           /* a pace_weights_layout */
     int offload;           /* a pace_offload */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
+    double moment_bytes;   /* of each of Adam's moments beside a master copy in single precision (Megatron's
+                              --exp-avg-dtype); 0 = 4 */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
     double deterministic;  /* 1 = kernels that give the same bits each time (torch.use_deterministic_algorithms) */
     double defer_logits;   /* pipelines: micro-batches whose gradients of the last product's weights are put off until
@@ -177,7 +179,7 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
-enum { PACE_CONFIG_FIELDS = 42 }; /* at most */
+enum { PACE_CONFIG_FIELDS = 43 }; /* at most */
 
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);
@@ -272,6 +274,10 @@ pace_precision pace_config_matrix_precision(const pace_config *config);
 /** That of convolutions; a device without TF32 has them in FP32. */
 pace_precision pace_config_convolution_precision(const pace_config *config);
 int pace_config_parameter_bytes(const pace_config *config);
+
+/** Bytes a parameter that Adam's moments have less than in single precision. */
+double pace_config_moments_save(const pace_config *config);
+
 /** Of one parameter as replicas give it to each other, and of what a product gives: a half under autocast. */
 int pace_config_gathered_bytes(const pace_config *config);
 bool pace_config_is_amp(const pace_config *config);

@@ -244,6 +244,7 @@ static pace_step_memory memory_of(const pace_step_plan *plan, const pace_stage_h
            beside = half ? weight : 2 * weight; /* by one micro-batch; on hosts */
     double later = half ? plan->framework->formed_state_bytes : 0;
     double state = half ? plan->framework->state_bytes - later : 8; /* without a master copy: the parameters are it */
+    if (half && !pace_framework_is_lowered(plan->framework)) state -= pace_config_moments_save(config);
     double wider = half && config->lora > 0 ? fmax(0, plan->framework->adapter_bytes - weight) : 0;
     pace_step_memory memory = {.weight_bytes = weight * (parameters[3] + tables(plan->slots, config->ep)),
                                .activation_bytes = holds->activation_bytes};
