@@ -102,6 +102,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"updates_lists", &out->updates_lists, 1, 1},
                                    {"adapter_bytes", &out->adapter_bytes, 1, 8},
                                    {"wide_softmax", &out->wide_softmax, 1, 1},
+                                   {"widens_packed", &out->widens_packed, 1, 1},
                                    {"workspaces", &out->workspaces, 1, 16},
                                    {"engine_workspaces", &out->engine_workspaces, 1, 16},
                                    {"grouped_workspaces", &out->grouped_workspaces, 1, 16},

@@ -243,14 +243,11 @@ static void set_adapters(pace_step_row *out, const pace_step_reader *r, size_t r
     pace_step_doubt(out, r, PACE_DOUBT_ROW_ADAPTERS);
 }
 
-/* PEFT's prepare_model_for_kbit_training: norms, embeddings and the output layer, whose weights are not packed, are
- * cast to single precision, and so is what layers hand on; products are autocast. */
+/* Where notes say so, or the framework does. */
 static void widen_unpacked(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    int *precision = &out->config.precision;
-    bool half = *precision == PACE_RUN_FP16 || *precision == PACE_RUN_BF16;
     const char *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
-    if (!half || !out->config.quantized || !pace_step_said(r->things, "unpacked_notes", notes)) return;
-    *precision = *precision == PACE_RUN_FP16 ? PACE_RUN_AMP : PACE_RUN_AMP_BF16;
+    bool widens = out->framework->widens_packed > 0 || pace_step_said(r->things, "unpacked_notes", notes);
+    if (!widens || !pace_step_widen_packed(&out->config)) return;
     pace_step_note(out, "took %s: what is not packed is in single precision",
                    pace_config_word(&out->config, "precision"));
 }
