@@ -201,6 +201,9 @@ def check_loss_in_parts():
     parts, whole = ask(head + row + "cut_cross_entropy\n" + row + "\n")
     expect(abs(float(parts["memory_bytes"]) / (5.1 * 2**30) - 1) < 0.1, "Cut Cross-Entropy", parts)
     expect(float(whole["memory_bytes"]) - float(parts["memory_bytes"]) > 4096 * 151936 * 8, "all scores at once", whole, parts)
+    head = "model,device,n_gpu,framework,precision,zero_stage,cp,seq,micro_batch,global_batch,recompute,offload,notes\n"
+    rows = ask(head + "".join(f'qwen3-8b,h100-80-sxm,8,"transformers, TRL, FSDP2",bf16,3,8,1048576,1,1,full,activations,{notes}\n' for notes in ("loss in chunks", "without Liger", "")))
+    expect([row["fits"] for row in rows] == ["yes", "no", "no"] and "linear" in rows[0]["status"], "a million words, which TRL's pull request 6846 trains", rows)
     head = "hidden,layers,heads,seq,device,framework,precision,vocab,micro_batch,cross_entropy\n"
     sizes = [(vocab, batch) for vocab in (32000, 64000) for batch in (2, 4)]
     small, more, large, most = (float(one["memory_bytes"]) for one in ask(head + "".join(f"2048,16,16,2048,h100-80-sxm,torchtitan,bf16,{vocab},{batch},liger\n" for vocab, batch in sizes)))
