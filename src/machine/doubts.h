@@ -104,6 +104,7 @@ typedef enum {
     X(STEP_ATTENTION, "step_attention", SPREAD)            \
     X(STEP_MAKER, "step_maker", SPREAD)                    \
     X(STEP_OFFLOAD, "step_offload", SPREAD)                \
+    X(STEP_LOSS, "step_loss", SPREAD)                      \
     X(STEP_HALF, "step_half", SPREAD)                      \
     X(STEP_LEFT_OUT, "step_left_out", SPREAD)              \
     X(STEP_SOFTWARE, "step_software", TABLE)               \

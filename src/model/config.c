@@ -23,7 +23,7 @@ static const char *const inputs[] = {"synthetic", "pinned", "pageable", "usual",
 static const char *const tf32_uses[] = {"convolutions", "none", NULL};
 static const char *const indices[] = {"usual", "int64", "int32", NULL};
 static const char *const loss_reads[] = {"usual", "0", "1", "before_backward", NULL};
-static const char *const cross_entropies[] = {"usual", "parts", "native", "in_place", NULL};
+static const char *const cross_entropies[] = {"usual", "parts", "native", "in_place", "linear", NULL};
 static const char *const pair_indices[] = {"usual", "device", "host", NULL};
 static const char *const layouts[] = {"usual", "nchw", "nhwc", NULL};
 static const char *const weights[] = {"plain", "packed", NULL};
@@ -59,6 +59,7 @@ static const struct {
     {"layout", offsetof(pace_config, layout), layouts, 0, 0},
     {"weights", offsetof(pace_config, weights), weights, 0, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0, 0},
+    {"moment_bytes", offsetof(pace_config, moment_bytes), NULL, 0, 4},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0, 1},
     {"deterministic", offsetof(pace_config, deterministic), NULL, 0, 1},
     {"defer_logits", offsetof(pace_config, defer_logits), NULL, 0, MOST},
@@ -390,6 +391,12 @@ double pace_config_packed_bytes(const pace_config *config) {
 int pace_config_parameter_bytes(const pace_config *config) {
     bool half = config->precision == PACE_RUN_FP16 || config->precision == PACE_RUN_BF16;
     return half || pace_config_is_fp8(config) ? 2 : 4;
+}
+
+double pace_config_moments_save(const pace_config *config) {
+    const double moments = 2, single = 4;
+    bool adam = config->optimizer == PACE_ADAM || config->optimizer == PACE_ADAMW;
+    return adam && config->moment_bytes > 0 ? moments * (single - config->moment_bytes) : 0;
 }
 
 int pace_config_gathered_bytes(const pace_config *config) {

@@ -69,12 +69,14 @@ typedef enum { PACE_LOSS_USUAL, PACE_LOSS_UNREAD, PACE_LOSS_READ_LAST, PACE_LOSS
 
 /* How a cross entropy is computed beside what the framework has: by kernels of single operations
  * (vocab_parallel_cross_entropy), by a compiler's for each part of it (Megatron's --cross-entropy-fusion-impl native),
- * or by one that writes gradients over the scores (Transformer Engine's, Liger's). */
+ * by one that writes gradients over the scores (Transformer Engine's, Liger's), or with the last product, a few tokens
+ * at a time, whose scores are never there at once (Liger's fused linear cross entropy, Cut Cross-Entropy). */
 typedef enum {
     PACE_CROSS_ENTROPY_USUAL,
     PACE_CROSS_ENTROPY_PARTS,
     PACE_CROSS_ENTROPY_NATIVE,
     PACE_CROSS_ENTROPY_IN_PLACE,
+    PACE_CROSS_ENTROPY_LINEAR,
     PACE_CROSS_ENTROPIES
 } pace_cross_entropy;
 
@@ -134,6 +136,8 @@ typedef struct {
     int weights;           /* a pace_weights_layout */
     int offload;           /* a pace_offload */
     int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
+    double moment_bytes;   /* of each of Adam's moments beside a master copy in single precision (Megatron's
+                              --exp-avg-dtype); 0 = 4 */
     double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
     double deterministic;  /* 1 = kernels that give the same bits each time (torch.use_deterministic_algorithms) */
     double defer_logits;   /* pipelines: micro-batches whose gradients of the last product's weights are put off until
@@ -175,7 +179,7 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
-enum { PACE_CONFIG_FIELDS = 42 }; /* at most */
+enum { PACE_CONFIG_FIELDS = 43 }; /* at most */
 
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);
@@ -270,7 +274,11 @@ pace_precision pace_config_matrix_precision(const pace_config *config);
 /** That of convolutions; a device without TF32 has them in FP32. */
 pace_precision pace_config_convolution_precision(const pace_config *config);
 int pace_config_parameter_bytes(const pace_config *config);
-/** Of one parameter as replicas give it to each other: a half under autocast. */
+
+/** Bytes a parameter that Adam's moments have less than in single precision. */
+double pace_config_moments_save(const pace_config *config);
+
+/** Of one parameter as replicas give it to each other, and of what a product gives: a half under autocast. */
 int pace_config_gathered_bytes(const pace_config *config);
 bool pace_config_is_amp(const pace_config *config);
 

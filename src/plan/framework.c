@@ -102,6 +102,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"updates_lists", &out->updates_lists, 1, 1},
                                    {"adapter_bytes", &out->adapter_bytes, 1, 8},
                                    {"wide_softmax", &out->wide_softmax, 1, 1},
+                                   {"widens_packed", &out->widens_packed, 1, 1},
                                    {"workspaces", &out->workspaces, 1, 16},
                                    {"engine_workspaces", &out->engine_workspaces, 1, 16},
                                    {"grouped_workspaces", &out->grouped_workspaces, 1, 16},
@@ -166,10 +167,10 @@ static pace_status read_held(pace_frameworks *out) {
     return PACE_OK;
 }
 
-/* Of cross entropies that a question names; parts, native, in_place, as pace_cross_entropy has them. */
+/* Of cross entropies that a question names; parts, native, in_place, linear, as pace_cross_entropy has them. */
 static pace_status read_losses(pace_frameworks *out) {
     const pace_yaml_node *losses = pace_yaml_get(pace_yaml_root(out->yaml), "losses");
-    static const char *const keys[PACE_CROSS_ENTROPIES] = {NULL, "parts", "native", "in_place"};
+    static const char *const keys[PACE_CROSS_ENTROPIES] = {NULL, "parts", "native", "in_place", "linear"};
     for (size_t i = 1; losses && i < PACE_COUNT(keys); i++) {
         const pace_yaml_node *one = pace_yaml_get(losses, keys[i]);
         pace_loss_bytes loss;

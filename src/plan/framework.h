@@ -44,6 +44,7 @@ typedef struct {
     double updates_lists;       /* whether its optimizer forms the roots of all second moments at once */
     double adapter_bytes;       /* of a parameter of an adapter; 0 = as wide as others */
     double wide_softmax;        /* whether attention as products takes its softmax in single precision */
+    double widens_packed;       /* whether it casts what is not packed to single precision where weights are packed */
     double workspaces;          /* of libraries of products, workspace_bytes each */
     double engine_workspaces;   /* of Transformer Engine, engine_bytes each before Hopper */
     double grouped_workspaces;  /* of Transformer Engine beside these: for the streams of grouped products of experts */

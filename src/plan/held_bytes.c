@@ -41,9 +41,10 @@ static pace_loss_bytes loss_of(const pace_step_plan *plan) {
     return compiles ? (pace_loss_bytes){0, framework->compiled_loss_bytes} : framework->loss;
 }
 
-/* What is counted has a softmax in single precision beside the scores. */
+/* What is counted has the scores, and a softmax in single precision beside them. */
 static double part_kept_bytes(const pace_step_plan *plan, const pace_slot_part *part) {
-    const double counted = 4;
+    bool whole = plan->config.cross_entropy != PACE_CROSS_ENTROPY_LINEAR;
+    double counted = 4 + (whole ? 0 : pace_config_gathered_bytes(&plan->config));
     return part->kept_bytes + (loss_of(plan).kept - counted) * part->scores;
 }
 
@@ -243,6 +244,7 @@ static pace_step_memory memory_of(const pace_step_plan *plan, const pace_stage_h
            beside = half ? weight : 2 * weight; /* by one micro-batch; on hosts */
     double later = half ? plan->framework->formed_state_bytes : 0;
     double state = half ? plan->framework->state_bytes - later : 8; /* without a master copy: the parameters are it */
+    if (half && !pace_framework_is_lowered(plan->framework)) state -= pace_config_moments_save(config);
     double wider = half && config->lora > 0 ? fmax(0, plan->framework->adapter_bytes - weight) : 0;
     pace_step_memory memory = {.weight_bytes = weight * (parameters[3] + tables(plan->slots, config->ep)),
                                .activation_bytes = holds->activation_bytes};

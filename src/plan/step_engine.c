@@ -487,6 +487,8 @@ void pace_step_doubt_kernels(pace_estimate *time_s, pace_doubts_used *used, cons
     if (!asked->device->is_cpu && asked->device->generation == 0) widen(time_s, used, pricer, PACE_DOUBT_STEP_MAKER);
     if (asked->config.offload == PACE_OFFLOAD_OPTIMIZER) widen(time_s, used, pricer, PACE_DOUBT_STEP_OFFLOAD);
     if (asked->config.deterministic > 0) widen(time_s, used, pricer, PACE_DOUBT_STEP_DETERMINISTIC);
+    if (asked->config.defer_logits > 0 || asked->config.cross_entropy == PACE_CROSS_ENTROPY_LINEAR)
+        widen(time_s, used, pricer, PACE_DOUBT_STEP_LOSS);
     if (pace_device_widens_half(asked->device, pace_config_matrix_precision(&asked->config)))
         widen(time_s, used, pricer, PACE_DOUBT_STEP_HALF);
     widen_by(time_s, used, PACE_DOUBT_STEP_SOFTWARE, asked->framework->software_spread);

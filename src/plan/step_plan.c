@@ -315,6 +315,11 @@ static void update_part(pace_step_plan *plan, double held, double updated) {
     plan->update_s = plan->update_least_s + (slots->rest_s[PACE_REST_UPDATE] - slots->update.least_s) * updated;
 }
 
+/* Read and written a parameter. */
+static double update_bytes(const pace_step_plan *plan) {
+    return plan->framework->update_bytes - 2 * pace_config_moments_save(&plan->config);
+}
+
 static pace_status add_update(pace_step_plan *plan, const pace_step_place *place) {
     const pace_config *config = &plan->config;
     pace_share held = pace_share_trained(plan->most);
@@ -325,7 +330,7 @@ static pace_status add_update(pace_step_plan *plan, const pace_step_place *place
     double part = all > 0 ? (held.dense + held.expert) / all : 0;
     bool on_host = config->offload == PACE_OFFLOAD_OPTIMIZER;
     if (on_host) PACE_TRY(pace_offload_update_s(&plan->update_s, config, updated, place));
-    else if (plan->framework->update_bytes > 0) plan->update_s = plan->framework->update_bytes * updated / rate;
+    else if (plan->framework->update_bytes > 0) plan->update_s = update_bytes(plan) * updated / rate;
     else if (all > 0) update_part(plan, part, updated / all);
     if (on_host) plan->update_host_s = plan->update_s; /* it waits for both copies */
     if (config->zero_stage < 3 && plan->micro_batches > 1)

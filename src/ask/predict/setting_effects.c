@@ -60,6 +60,15 @@ static bool recomputes_blocks(const question *q) {
     return q->config->recompute != PACE_RECOMPUTE_FULL || q->model->segments > 0;
 }
 
+static bool keeps_master(const question *q) {
+    bool wide = q->config->moment_bytes == 0 || q->config->moment_bytes == 4;
+    return wide || (writes_loss(q) && pace_config_moments_save(q->config) > 0);
+}
+
+static bool says_loss(const question *q) {
+    return q->config->cross_entropy == PACE_CROSS_ENTROPY_LINEAR || writes_loss(q);
+}
+
 static bool recomputes_attention(const question *q) {
     return q->config->recompute != PACE_RECOMPUTE_SELECTIVE || attends(q);
 }
@@ -89,8 +98,10 @@ static const struct {
     {"input", is_lowered, of_pytorch},
     {"indices", is_lowered, of_pytorch},
     {"update", is_lowered, of_pytorch},
+    {"moment_bytes", keeps_master,
+     "without Adam, or with framework=pytorch or its kin, whose moments are as wide as parameters"},
     {"cross_entropy", has_loss, "on a model without a loss"},
-    {"cross_entropy", writes_loss, "with framework=pytorch or its kin, whose operators are walked"},
+    {"cross_entropy", says_loss, "with this value and framework=pytorch or its kin, whose operators are walked"},
     {"defer_logits", drains, "without pp above 1"},
     {"defer_logits", writes_loss, "with framework=pytorch or its kin, whose operators are walked"},
     {"execution", launches, "with this value unless framework=pytorch"},

@@ -113,6 +113,13 @@ bool pace_step_scales_losses(pace_config *config, const pace_framework *framewor
     return taken;
 }
 
+bool pace_step_widen_packed(pace_config *config) {
+    bool fp16 = config->precision == PACE_RUN_FP16, half = fp16 || config->precision == PACE_RUN_BF16;
+    if (!half || !config->quantized) return false;
+    config->precision = fp16 ? PACE_RUN_AMP : PACE_RUN_AMP_BF16;
+    return true;
+}
+
 /* Who names a machine trains on all of it: replicas of tp x pp x cp fill it. */
 static pace_status fill_machine(pace_step_asked *a, const pace_words *set, double devices) {
     pace_config *config = &a->asked.config;
@@ -167,6 +174,7 @@ static pace_status open_model(pace_step_asked *a, pace_catalog *catalog, const p
     if (a->precision_unsaid && !a->model.recorded)
         config->precision = pace_step_usual_precision(&a->frameworks, &a->asked);
     a->scales_losses = pace_step_scales_losses(config, a->asked.framework, &a->model);
+    a->widens_packed = a->asked.framework->widens_packed > 0 && pace_step_widen_packed(config);
     bool shared = devices > 0;
     PACE_TRY(pace_settings_check_effect(set, &(pace_setting_question){config, &a->model, a->asked.framework,
                                                                       shared && alone, has_kernels(words->fits)}));

@@ -21,6 +21,7 @@ typedef struct {
     bool precision_unsaid;      /* it is the usual one, since none was given */
     bool zero_said;             /* the stage of ZeRO, which then must have replicas to divide among */
     bool scales_losses;         /* fp16 was taken for autocast */
+    bool widens_packed;         /* half precision was, since what is not packed is cast to single */
     bool two_way;               /* dualpipe was taken for dualpipe-v */
     bool usual_rounds; /* micro-batches of a pipeline: pace_step_usual_rounds(), since no global batch was given */
     bool has_model, has_pricer;
@@ -60,6 +61,11 @@ pace_run_precision pace_step_autocast(const pace_step_case *asked);
  * gradients", torch/amp/grad_scaler.py). True where fp16 was taken so. Not where FSDP casts what it gathers and keeps
  * its shards (its MixedPrecision), nor with adapters beside frozen weights. */
 bool pace_step_scales_losses(pace_config *config, const pace_framework *framework, const pace_model *model);
+
+/** PEFT's prepare_model_for_kbit_training: norms, embeddings and the output layer, whose weights are not packed, are
+ * cast to single precision, and so is what layers hand on; products are autocast. True where weights are packed and
+ * all else was in half precision. */
+bool pace_step_widen_packed(pace_config *config);
 
 /** Whether it has tables of which a step touches few rows. */
 bool pace_model_has_tables(const pace_model *model);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SETTINGS = 12 };
+enum { SETTINGS = 16 };
 
 typedef struct {
     pace_model_setting items[SETTINGS];
@@ -23,7 +23,8 @@ static const struct {
     pace_step_column column;
 } sizes[] = {{"hidden", PACE_STEP_HIDDEN},     {"layers", PACE_STEP_LAYERS},     {"heads", PACE_STEP_HEADS},
              {"head_dim", PACE_STEP_HEAD_DIM}, {"kv_heads", PACE_STEP_KV_HEADS}, {"ffn", PACE_STEP_EXPERT_FFN},
-             {"shared", PACE_STEP_SHARED},     {"dense", PACE_STEP_DENSE},       {"ffn", PACE_STEP_FFN},
+             {"shared", PACE_STEP_SHARED},     {"dense", PACE_STEP_DENSE},       {"mtp", PACE_STEP_AHEAD},
+             {"q_rank", PACE_STEP_QUERY_RANK}, {"kv_rank", PACE_STEP_KEY_RANK},  {"ffn", PACE_STEP_FFN},
              {"vocab", PACE_STEP_VOCAB},       {"experts", PACE_STEP_EXPERTS},   {"topk", PACE_STEP_TOPK},
              {"image", PACE_STEP_IMAGE},       {"sliding", PACE_STEP_SLIDING}};
 

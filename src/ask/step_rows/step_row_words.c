@@ -172,13 +172,25 @@ static void set_attention_kernel(pace_step_row *out, const pace_step_reader *r, 
     }
 }
 
+/* Of a list in `says`, notes and the framework's words. */
+static const char *said_beside(const pace_step_reader *r, size_t row, const char *list) {
+    const char *said = pace_step_said(r->things, list, pace_step_cell(r, row, PACE_STEP_NOTES));
+    return said ? said : pace_step_said(r->things, list, pace_step_cell(r, row, PACE_STEP_FRAMEWORK));
+}
+
+/* Where no column says, notes and the framework's words do. */
+static void set_loss(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    const char *said = said_beside(r, row, "loss_notes");
+    if (!said || out->config.cross_entropy != PACE_CROSS_ENTROPY_USUAL) return;
+    if (pace_config_set(&out->config, "cross_entropy", said) == PACE_OK)
+        pace_step_note(out, "took cross_entropy %s", said);
+}
+
 /* Where no column says, notes and the framework's words do. */
 static void set_attention(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    static const pace_step_column columns[] = {PACE_STEP_NOTES, PACE_STEP_FRAMEWORK};
     set_attention_kernel(out, r, row);
     const char *text = pace_step_cell(r, row, PACE_STEP_FLASH), *said = pace_step_said(r->things, "attention", text);
-    for (size_t i = 0; !*text && !said && i < PACE_COUNT(columns); i++)
-        said = pace_step_said(r->things, "attention_notes", pace_step_cell(r, row, columns[i]));
+    if (!*text) said = said_beside(r, row, "attention_notes");
     if (pace_step_flag(text) >= 0)
         out->config.attention = pace_step_flag(text) ? PACE_ATTENTION_FUSED : PACE_ATTENTION_MATH;
     else if (said) out->config.attention = strcmp(said, "math") == 0 ? PACE_ATTENTION_MATH : PACE_ATTENTION_FUSED;
@@ -243,14 +255,11 @@ static void set_adapters(pace_step_row *out, const pace_step_reader *r, size_t r
     pace_step_doubt(out, r, PACE_DOUBT_ROW_ADAPTERS);
 }
 
-/* PEFT's prepare_model_for_kbit_training: norms, embeddings and the output layer, whose weights are not packed, are
- * cast to single precision, and so is what layers hand on; products are autocast. */
+/* Where notes say so, or the framework does. */
 static void widen_unpacked(pace_step_row *out, const pace_step_reader *r, size_t row) {
-    int *precision = &out->config.precision;
-    bool half = *precision == PACE_RUN_FP16 || *precision == PACE_RUN_BF16;
     const char *notes = pace_step_cell(r, row, PACE_STEP_NOTES);
-    if (!half || !out->config.quantized || !pace_step_said(r->things, "unpacked_notes", notes)) return;
-    *precision = *precision == PACE_RUN_FP16 ? PACE_RUN_AMP : PACE_RUN_AMP_BF16;
+    bool widens = out->framework->widens_packed > 0 || pace_step_said(r->things, "unpacked_notes", notes);
+    if (!widens || !pace_step_widen_packed(&out->config)) return;
     pace_step_note(out, "took %s: what is not packed is in single precision",
                    pace_config_word(&out->config, "precision"));
 }
@@ -290,6 +299,7 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t r
     set_schedule(out, r, row);
     bool known = set_precision(out, &says, r, row);
     pace_step_row_fields(out, r, row);
+    set_loss(out, r, row);
     set_fp8(out, r, row);
     drop_graph(out, usual);
     drop_parts(out);

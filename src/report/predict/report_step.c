@@ -261,6 +261,9 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
                        2 * step->asked.config.pp, step->asked.config.pp);
     if (step->scales_losses)
         pace_node_note(root, "fp16 is taken for autocast (amp): PyTorch scales no gradients in half precision.");
+    if (step->widens_packed)
+        pace_node_note(root, "What is not packed is taken to be in single precision, as this framework's trainer "
+                             "casts it.");
     put_host_memory(root, step);
     put_closely(root, step);
     if (step->settled.recomputed)
