@@ -12,8 +12,9 @@ static const double MOST_PARAMETERS = 1e7;
 
 typedef struct {
     const pace_yaml *yaml;
-    const pace_yaml_node *modes, *overheads, *sources;
+    const pace_yaml_node *modes, *overheads, *sources, *later;
     const char *mode, *vendor;
+    int generation; /* as pace_device has it */
 } reader;
 
 static const char *text_of(const pace_yaml_node *entry, const char *key) { return pace_yaml_text_of(entry, key); }
@@ -86,6 +87,26 @@ static pace_status read_launch(pace_launch_costs *out, const reader *r) {
     return PACE_OK;
 }
 
+/* What the reader's host takes of a figure of this source: 1, or less where the source's hosts are older. */
+static pace_status read_later(double *out, const reader *r, const char *source) {
+    static const char *const known[] = {"vendor", "generation", "factor", "of", "source", NULL};
+    *out = 1;
+    PACE_YAML_EACH (entry, r->later) {
+        const char *vendor = text_of(entry, "vendor");
+        const pace_yaml_node *of = pace_yaml_get(entry, "of");
+        double from = INFINITY, factor;
+        PACE_TRY(refuse_unknown(r, entry, known));
+        PACE_TRY(check_source(r, entry));
+        PACE_TRY(pace_yaml_positive(&factor, r->yaml, entry, "factor", 10));
+        if (pace_yaml_get(entry, "generation")) PACE_TRY(pace_yaml_positive(&from, r->yaml, entry, "generation", 1000));
+        if (vendor ? strcmp(vendor, r->vendor) != 0 : r->generation < from) continue;
+        for (size_t i = 0; i < pace_yaml_count(of); i++)
+            if (strcmp(pace_yaml_text(pace_yaml_item(of, i)), source) == 0) *out = factor;
+        break;
+    }
+    return PACE_OK;
+}
+
 static pace_status read_overhead(pace_host_costs *costs, const reader *r, const pace_yaml_node *entry) {
     static const char *const known[] = {"mode", "type", "name", "mean_us", "std_us", "parameters", "source", NULL};
     pace_host_cost figure = {.count = 1};
@@ -98,7 +119,9 @@ static pace_status read_overhead(pace_host_costs *costs, const reader *r, const 
     if (type == PACE_OVERHEAD_TYPES) return pace_yaml_fail(r->yaml, entry, "expected \"type\", t1 to t5");
     PACE_TRY(read_us(&figure.mean_ns, r, entry, "mean_us"));
     if (pace_yaml_get(entry, "std_us")) PACE_TRY(read_us(&figure.std_ns, r, entry, "std_us"));
-    double parameters = 0;
+    double parameters = 0, later;
+    PACE_TRY(read_later(&later, r, text_of(entry, "source")));
+    figure.mean_ns *= later, figure.std_ns *= later;
     const pace_yaml_node *of = pace_yaml_get(entry, "parameters");
     if (of && (!name || !pace_is_optimizer_step(name) || type != PACE_T2))
         return pace_yaml_fail(r->yaml, of, "expected \"parameters\" of the t2 of an \"Optimizer.step\" alone");
@@ -109,12 +132,14 @@ static pace_status read_overhead(pace_host_costs *costs, const reader *r, const 
 }
 
 static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, reader *r) {
-    static const char *const known[] = {"sources", "modes", "overheads", "profiler", "exchange_call", NULL};
+    static const char *const known[] = {"sources",  "modes",         "later_hosts", "overheads",
+                                        "profiler", "exchange_call", NULL};
     const pace_yaml_node *root = pace_yaml_root(r->yaml);
     PACE_TRY(refuse_unknown(r, root, known));
     r->modes = pace_yaml_get(root, "modes");
     r->sources = pace_yaml_get(root, "sources");
     r->overheads = pace_yaml_get(root, "overheads");
+    r->later = pace_yaml_get(root, "later_hosts");
     if (!pace_yaml_is_list(r->modes) || !pace_yaml_is_list(r->sources) || !pace_yaml_is_list(r->overheads))
         return pace_yaml_fail(r->yaml, root, "expected lists \"sources\", \"modes\" and \"overheads\"");
     PACE_TRY(read_launch(launch, r));
@@ -123,10 +148,11 @@ static pace_status read_all(pace_host_costs *costs, pace_launch_costs *launch, r
 }
 
 pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, pace_catalog *catalog,
-                                    const char *mode, const char *vendor) {
+                                    const char *mode, const pace_device *device) {
     const pace_yaml *yaml;
     PACE_TRY(pace_catalog_document(&yaml, catalog, "frameworks.yaml"));
-    reader r = {.yaml = yaml, .mode = mode ? mode : "eager", .vendor = vendor};
+    reader r = {.yaml = yaml, .mode = mode ? mode : "eager", .vendor = device ? device->vendor : ""};
+    r.generation = device ? device->generation : 0;
     pace_status status = read_all(costs, launch, &r);
     return status;
 }
@@ -138,7 +164,7 @@ pace_status pace_launch_costs_complete(pace_launch_costs *launch, pace_catalog *
     if (!lags && !gaps) *launch = (pace_launch_costs){0};
     if (lags == gaps) return PACE_OK;
     PACE_TRY(pace_host_costs_init(&usual));
-    pace_status status = pace_host_costs_default(&usual, &elsewhere, catalog, NULL, "");
+    pace_status status = pace_host_costs_default(&usual, &elsewhere, catalog, NULL, NULL);
     pace_host_costs_free(&usual);
     if (status != PACE_OK) return status;
     if (!lags) launch->lag_ns = elsewhere.lag_ns;

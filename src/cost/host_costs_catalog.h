@@ -2,12 +2,14 @@
 #pragma once
 
 #include "cost/host_costs_measure.h"
+#include "machine/device.h"
 
 /** Pools into `costs` the host costs of an execution mode ("eager", "compiled", "cuda-graph"; NULL = eager) by operator
- * and call, and sets `launch` to that of a vendor's devices ("" = any). Each figure counts as one sample. PACE_E_USAGE
- * for an unknown mode (the message lists them), PACE_E_INPUT for a bad catalogue, with line and column. */
+ * and call, as hosts of this device have them, and sets `launch` to that of its vendor's devices (NULL = any device).
+ * Each figure counts as one sample. PACE_E_USAGE for an unknown mode (the message lists them), PACE_E_INPUT for a bad
+ * catalogue, with line and column. */
 pace_status pace_host_costs_default(pace_host_costs *costs, pace_launch_costs *launch, pace_catalog *catalog,
-                                    const char *mode, const char *vendor) PACE_MUST_CHECK;
+                                    const char *mode, const pace_device *device) PACE_MUST_CHECK;
 
 /** Sets what a recording does not show (NAN) of its launches to what they take elsewhere: a host that was never ahead
  * does not show how soon kernels follow each other, one that always was not how soon a launch reaches the device.

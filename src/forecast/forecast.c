@@ -206,13 +206,13 @@ static pace_status run_on_host(pace_graph *graph) {
 
 /* Those of the catalogue, which all `ranks` have. */
 static pace_status take_hosts(pace_forecast_rank *rank, const pace_forecast_ranks_vec *ranks, pace_catalog *catalog,
-                              const char *mode, const char *vendor) {
+                              const char *mode, const pace_device *device) {
     if (ranks->count) {
         rank->launch = ranks->items[0].launch;
         return pace_host_costs_copy(&rank->costs, &ranks->items[0].costs);
     }
     PACE_TRY(pace_host_costs_init(&rank->costs));
-    return pace_host_costs_default(&rank->costs, &rank->launch, catalog, mode, vendor);
+    return pace_host_costs_default(&rank->costs, &rank->launch, catalog, mode, device);
 }
 
 static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_catalog *catalog, pace_graph *graph, const char *name,
@@ -225,7 +225,7 @@ static pace_status add_graph(pace_forecast_ranks_vec *ranks, pace_catalog *catal
     for (size_t i = 0; rank.measured_ns && i < launches; i++)
         rank.measured_ns[i] = (double)graph->launches.items[i].duration_ns;
     if (on_host && (!mode || strcmp(mode, "eager") == 0)) mode = "eager-cpu";
-    if (status == PACE_OK) status = take_hosts(&rank, ranks, catalog, mode, device ? device->vendor : "");
+    if (status == PACE_OK) status = take_hosts(&rank, ranks, catalog, mode, device);
     if (on_host) rank.launch = (pace_launch_costs){0};
     if (status == PACE_OK && on_host) status = pace_graph_check(&rank.graph);
     if (status == PACE_OK) status = PACE_PUSH(ranks, rank);
@@ -295,7 +295,7 @@ static pace_status keep_costs(pace_forecast_rank *rank, pace_catalog *catalog, c
     pace_host_costs usual;
     pace_launch_costs launch;
     PACE_TRY(pace_host_costs_init(&usual));
-    pace_status status = pace_host_costs_default(&usual, &launch, catalog, NULL, "");
+    pace_status status = pace_host_costs_default(&usual, &launch, catalog, NULL, NULL);
     if (status == PACE_OK) status = pace_host_costs_init(&rank->costs);
     if (status == PACE_OK) status = pace_host_costs_pool(&rank->costs, &of->costs);
     if (status == PACE_OK)

@@ -92,6 +92,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"gathered_module_us", &out->gathered_module_s, 1e-6, 1e5},
                                    {"update_launches", &out->update_launches, 1, 100},
                                    {"software_spread", &out->software_spread, 1, 1},
+                                   {"whole_batches", &out->whole_batches, 1, 1},
                                    {"accumulates", &out->accumulates, 1, 1},
                                    {"launches_wait", &out->launches_wait, 1, 1},
                                    {"sums_whole", &out->sums_whole, 1, 1},

@@ -33,6 +33,7 @@ typedef struct {
     double step_s;      /* of every step */
     double software_spread;  /* of ln time, by how its versions and the modules run by it differ */
     double launches_wait;    /* whether its host waits for each kernel and exchange before the next */
+    double whole_batches;    /* whether a step takes its batch at once unless told otherwise, whether it fits or not */
     double accumulates;      /* whether a pass of its own adds a micro-batch's gradients to those before */
     double sums_whole;       /* whether ZeRO 1 and 2 copy gradients into buckets and all-reduce these */
     double interleaves;      /* whether its pipelines have several chunks of layers a stage where it is told so */

@@ -278,8 +278,7 @@ static pace_status place_of(pace_step_place *out, pace_step_pricer *pricer, cons
                              .host_bytes =
                                  asked->exchange ? asked->exchange->machine.host_memory_bytes : asked->host_bytes};
     if (!pace_framework_is_lowered(asked->framework)) return PACE_OK;
-    return pace_step_hosts_get(&out->host, pricer->catalog, &pricer->hosts, asked->config.execution,
-                               asked->device->vendor);
+    return pace_step_hosts_get(&out->host, pricer->catalog, &pricer->hosts, asked->config.execution, asked->device);
 }
 
 static pace_status plan_with(pace_step_plan *out, pace_step_pricer *pricer, const pace_step_case *asked) {

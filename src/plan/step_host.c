@@ -16,30 +16,32 @@ void pace_step_hosts_free(pace_step_hosts *hosts) {
     PACE_VEC_FREE(&hosts->items);
 }
 
-static pace_status read_host(pace_step_host **out, pace_catalog *catalog, int execution, const char *vendor) {
+static pace_status read_host(pace_step_host **out, pace_catalog *catalog, int execution, const pace_device *device) {
     pace_step_host *host = pace_alloc(1, sizeof *host);
     if (!host) return PACE_E_MEMORY;
     host->execution = execution;
-    snprintf(host->vendor, sizeof host->vendor, "%s", vendor);
+    snprintf(host->vendor, sizeof host->vendor, "%s", device->vendor);
+    host->generation = device->generation;
     pace_status status = pace_host_costs_init(&host->costs);
     if (status != PACE_OK) {
         pace_free(host);
         return status;
     }
-    status = pace_host_costs_default(&host->costs, &host->launch, catalog, pace_execution_modes[execution], vendor);
+    status = pace_host_costs_default(&host->costs, &host->launch, catalog, pace_execution_modes[execution], device);
     return PACE_GIVE(out, host, status, free_host(host));
 }
 
 pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalog, pace_step_hosts *hosts,
-                                int execution, const char *vendor) {
+                                int execution, const pace_device *device) {
     pace_step_host *host;
     for (size_t i = 0; i < hosts->items.count; i++) {
         const pace_step_host *known = hosts->items.items[i];
-        if (known->execution != execution || strcmp(known->vendor, vendor) != 0) continue;
+        if (known->execution != execution || known->generation != device->generation) continue;
+        if (strcmp(known->vendor, device->vendor) != 0) continue;
         *out = known;
         return PACE_OK;
     }
-    PACE_TRY(read_host(&host, catalog, execution, vendor));
+    PACE_TRY(read_host(&host, catalog, execution, device));
     pace_status status = PACE_PUSH(&hosts->items, host);
     return PACE_GIVE(out, host, status, free_host(host));
 }

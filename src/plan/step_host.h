@@ -11,6 +11,7 @@ typedef struct {
     pace_launch_costs launch;
     int execution;
     char vendor[16];
+    int generation;
 } pace_step_host;
 
 typedef struct {
@@ -19,9 +20,9 @@ typedef struct {
 
 void pace_step_hosts_free(pace_step_hosts *hosts);
 
-/** The host costs of an execution with a vendor's devices, read once. Borrowed. */
+/** The host costs of an execution beside a device, read once for all that share them. Borrowed. */
 pace_status pace_step_hosts_get(const pace_step_host **out, pace_catalog *catalog, pace_step_hosts *hosts,
-                                int execution, const char *vendor) PACE_MUST_CHECK;
+                                int execution, const pace_device *device) PACE_MUST_CHECK;
 
 /** Seconds the host takes to issue a graph when no device holds it up: the graph walked with kernels of no time; and
  * until it issues the last exchange of gradients, 0 where there is none. Of a captured graph 0: one call issues all of

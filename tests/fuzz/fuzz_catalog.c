@@ -81,7 +81,7 @@ static pace_status frameworks(void) {
     pace_profiler_figures profiler;
     PACE_TRY(pace_profiler_figures_load(&profiler, test_catalog()));
     PACE_TRY(pace_host_costs_init(&found));
-    pace_status status = pace_host_costs_default(&found, &launch, test_catalog(), NULL, "NVIDIA");
+    pace_status status = pace_host_costs_default(&found, &launch, test_catalog(), NULL, NULL);
     pace_host_costs_free(&found);
     return status;
 }

@@ -329,10 +329,11 @@ pace_status pace_step_choose_batch(double *out, pace_step_pricer *pricer, const 
     return PACE_OK;
 }
 
-/* Samples of one rank are run at once where they fit, else in the fewest equal parts that do. */
+/* Samples of one rank are run at once where they fit or the framework never parts them, else in the fewest equal parts
+ * that do. */
 pace_status pace_step_split_batch(double *out, pace_step_pricer *pricer, const pace_step_case *asked, double samples) {
     double has = asked->device->memory_bytes, bytes;
-    bool fits = asked->device->is_cpu || !(has > 0);
+    bool fits = asked->device->is_cpu || !(has > 0) || asked->framework->whole_batches > 0;
     *out = asked->config.pp > 1 ? 1 : samples;
     if (asked->config.pp > 1) return PACE_OK;
     for (double parts = 1; !fits && *out > 1; parts++) {

@@ -20,9 +20,10 @@
  * device.
  */
 
-/* Of a vendor's devices, or of CPUs. */
+/* Of devices of a vendor and generation, or of CPUs. */
 typedef struct {
     char vendor[16];
+    int generation;
     bool is_cpu;
     pace_host_costs costs;
     pace_launch_costs launch;
@@ -39,10 +40,11 @@ static void kernel_calls_free(kernel_calls *calls) { PACE_VEC_FREE_EACH(&calls->
 
 static pace_status read_host(kernel_calls *calls, pace_catalog *catalog, const pace_device *device) {
     kernel_host host = {.is_cpu = device->is_cpu};
+    host.generation = device->generation;
     snprintf(host.vendor, sizeof host.vendor, "%s", device->vendor);
     PACE_TRY(pace_host_costs_init(&host.costs));
-    pace_status status = pace_host_costs_default(&host.costs, &host.launch, catalog,
-                                                 device->is_cpu ? "eager-cpu" : "eager", device->vendor);
+    pace_status status =
+        pace_host_costs_default(&host.costs, &host.launch, catalog, device->is_cpu ? "eager-cpu" : "eager", device);
     return status == PACE_OK ? PACE_KEEP(&calls->hosts, host, free_host(&host)) : (free_host(&host), status);
 }
 
@@ -50,7 +52,8 @@ static pace_status host_of(const kernel_host **out, kernel_calls *calls, pace_ca
                            const pace_device *device) {
     for (size_t i = 0; i < calls->hosts.count; i++) {
         *out = &calls->hosts.items[i];
-        if ((*out)->is_cpu == device->is_cpu && strcmp((*out)->vendor, device->vendor) == 0) return PACE_OK;
+        if ((*out)->is_cpu != device->is_cpu || (*out)->generation != device->generation) continue;
+        if (strcmp((*out)->vendor, device->vendor) == 0) return PACE_OK;
     }
     if (calls->hosts.count == 0) PACE_TRY(pace_doubts_load(&calls->doubts, catalog));
     PACE_TRY(read_host(calls, catalog, device));
