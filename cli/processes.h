@@ -9,6 +9,9 @@ enum { CLI_GO_ON = -1 };
  * is enough. A rank that was killed, or an mpirun that is not there, is said. */
 int cli_processes_start(int ranks, const char *const *command, int count);
 
+/** How many processes there are, as whoever started them says; 1 = nobody says. */
+int cli_processes_started(void);
+
 /** Loads the module around MPI when the environment says that there are several processes; *out is NULL when there is
  * one. False after a message: the module is not there. */
 bool cli_processes_open(const pace_processes **out, const char *verb);
