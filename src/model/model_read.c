@@ -362,7 +362,7 @@ static pace_status read_repeated(model_reader *reader, layer_item *item, const p
     memcpy(name, item->name, sizeof name);
     PACE_TRY(pace_model_number(&times, reader->yaml, item->repeat, scope));
     if (times < 0 || times > MAX_TIMES || times != floor(times))
-        return fail_at(reader, item->repeat, "expected a whole number of times");
+        return pace_yaml_fail(reader->yaml, item->repeat, "expected a whole number of times, at most %d", MAX_TIMES);
     *left_out = times == 0;
     for (size_t turn = 0; (double)turn < times; turn++) {
         if (reader->depth == 0) reader->segment = ++reader->model->segments;
@@ -505,7 +505,7 @@ static pace_status read_names(model_reader *reader, const char *name) {
 /* What can be set: how a model is run, and the family's own parameters. */
 static pace_status refuse_setting(const pace_yaml_node *parameters, const pace_model_setting *setting) {
     PACE_TRY(pace_setting_hint_give(&setting->hint, parameters, setting->key, setting->text));
-    char run[400] = "", own[400] = "";
+    char run[800] = "", own[400] = "";
     for (size_t i = 0; pace_config_key(i); i++) pace_list(run, sizeof run, ", ", "%s", pace_config_key(i));
     PACE_YAML_EACH (entry, parameters) pace_list(own, sizeof own, ", ", "%s", pace_yaml_key_of(entry));
     return pace_fail(PACE_E_USAGE, "the model has no parameter \"%.80s\": expected one of how it is run (%s)%s%s%s",
