@@ -537,9 +537,6 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
     const pace_yaml_node *root = pace_yaml_root(reader->yaml);
     const pace_yaml_node *loss = pace_yaml_get(root, "loss"), *blocks = pace_yaml_get(root, "blocks");
     uint32_t current = 0;
-    PACE_YAML_EACH (one, root)
-        if (!is_one_of(pace_yaml_key_of(one), top_keys, PACE_COUNT(top_keys)))
-            return pace_yaml_fail(reader->yaml, one, "unknown member \"%.80s\" of a model", pace_yaml_key_of(one));
     if (blocks && !pace_yaml_is_map(blocks)) return fail_at(reader, blocks, "expected a map of blocks");
     PACE_YAML_EACH (entry, blocks)
         if (pace_layer_rule_find(pace_yaml_key_of(entry)))
@@ -552,6 +549,16 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
     if (!pace_yaml_get(root, "layers")) return fail_at(reader, root, "a model needs a list \"layers\"");
     PACE_TRY(read_layers(reader, pace_yaml_get(root, "layers"), scope, &current));
     return loss ? add_loss(reader, loss, current) : PACE_OK;
+}
+
+static pace_status check_members(const model_reader *reader) {
+    char all[200] = "";
+    for (size_t i = 0; i < PACE_COUNT(top_keys); i++) pace_list(all, sizeof all, ", ", "%s", top_keys[i]);
+    PACE_YAML_EACH (one, pace_yaml_root(reader->yaml))
+        if (!is_one_of(pace_yaml_key_of(one), top_keys, PACE_COUNT(top_keys)))
+            return pace_yaml_fail(reader->yaml, one, "unknown member \"%.80s\" of a model: expected %s",
+                                  pace_yaml_key_of(one), all);
+    return PACE_OK;
 }
 
 const char *pace_model_variant(const pace_yaml *yaml, size_t index) {
@@ -571,6 +578,7 @@ pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char 
     if (!name) name = pace_model_variant(yaml, 0);
     size_t at = 0;
     while (name && pace_model_variant(yaml, at) && strcmp(pace_model_variant(yaml, at), name) != 0) at++;
+    PACE_TRY(check_members(&reader));
     if (!name) return fail_at(&reader, pace_yaml_root(yaml), "expected a model with a \"family\" or \"variants\"");
     if (!pace_model_variant(yaml, at))
         return pace_fail(PACE_E_MISSING, "%s: it describes no model \"%.80s\"",
