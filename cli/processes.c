@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <libgen.h>
+#include <math.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -136,15 +137,16 @@ static void start_mpirun(int ranks, const char *const *command, int count) {
     _exit(NOT_THERE);
 }
 
-int cli_processes_start(int ranks, const char *const *command, int count) {
+int cli_processes_start(double ranks, const char *const *command, int count) {
     static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-    if (ranks < 2 || cli_processes_started() > 1) return CLI_GO_ON;
+    bool several = ranks >= 2 && ranks <= 4096 && ranks == floor(ranks); /* others the library refuses */
+    if (!several || cli_processes_started() > 1) return CLI_GO_ON;
     mpirun = fork();
-    if (mpirun == 0) start_mpirun(ranks, command, count);
+    if (mpirun == 0) start_mpirun((int)ranks, command, count);
     if (mpirun < 0) {
         cli_say("paceline train: --ranks: no process can be started: %s", strerror(errno));
         return CLI_MISSING;
     }
     for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) cli_handle(passed_on[i], pass_on);
-    return await_mpirun(ranks);
+    return await_mpirun((int)ranks);
 }

@@ -112,8 +112,8 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     const char *runner = trains ? pace_question_text(question, "runner") : NULL;
     bool ours = !runner || strcmp(runner, "paceline") == 0; /* others start ranks of their own */
     if (trains && ours && !pace_question_has(question, "study")) {
-        int status = cli_processes_start((int)pace_question_number(question, "ranks"), arguments->command,
-                                         arguments->command_count);
+        int status =
+            cli_processes_start(pace_question_number(question, "ranks"), arguments->command, arguments->command_count);
         if (status != CLI_GO_ON) return status;
     }
     pace_answer *answer = NULL;
