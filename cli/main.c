@@ -133,6 +133,7 @@ int main(int count, char **words) {
     hold_streams();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other, */
     signal(SIGXFSZ, SIG_IGN); /* and so is a file past `ulimit -f` */
+    signal(SIGCHLD, SIG_DFL); /* under a caller who ignores it, ended ranks would leave no status */
     int result = answer_on_room(count, words);
     if (fflush(stdout) == 0 || result != CLI_DONE) return result;
     if (errno == EPIPE) return CLI_READER_GONE;

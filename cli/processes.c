@@ -1,10 +1,12 @@
 #include "processes.h"
 #include "arguments.h"
 #include "say.h"
+#include "signals.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <libgen.h>
+#include <math.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +26,7 @@ static const char *said_count(void) {
     return text;
 }
 
-static int started(void) { return said_count() ? atoi(said_count()) : 1; }
+int cli_processes_started(void) { return said_count() ? atoi(said_count()) : 1; }
 
 bool cli_is_terminal(int file) { return !said_count() && isatty(file); }
 
@@ -56,7 +58,7 @@ bool cli_processes_open(const pace_processes **out, const char *verb) {
     char path[2048];
     const pace_processes *(*entry)(void) = NULL;
     *out = NULL;
-    if (started() <= 1) return true;
+    if (cli_processes_started() <= 1) return true;
     void *module = find_module(path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_GLOBAL) : NULL;
     if (module) *(void **)&entry = dlsym(module, "pace_processes_open");
     const pace_processes *processes = entry ? entry() : NULL;
@@ -74,14 +76,15 @@ bool cli_processes_open(const pace_processes **out, const char *verb) {
 /* mpirun refuses to start programs of the superuser, who has asked for it here. */
 static void become(int ranks, const char *const *command, int given) {
     char number[16], program[1024];
-    const char *words[128] = {"mpirun", "--oversubscribe", "--quiet", "--bind-to", "none", "-n", number};
-    size_t count = 7;
+    const char *const starter[] = {"mpirun", "--oversubscribe", "--quiet", "--bind-to", "none", "-n", number, program};
+    enum { OF_STARTER = sizeof starter / sizeof *starter };
+    const char **words = calloc((size_t)given + OF_STARTER, sizeof *words);
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0) return;
+    if (!words || length <= 0) return;
     program[length] = '\0';
     snprintf(number, sizeof number, "%d", ranks);
-    words[count++] = program;
-    for (int i = 1; i < given && count + 1 < sizeof words / sizeof *words; i++) words[count++] = command[i];
+    memcpy(words, starter, sizeof starter);
+    memcpy(words + OF_STARTER, command + 1, (size_t)(given - 1) * sizeof *words); /* calloc() ended it */
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
     if (!isatty(STDOUT_FILENO)) setenv("NO_COLOR", "1", 1); /* mpirun gives its programs terminals */
@@ -92,19 +95,30 @@ enum { NOT_THERE = 127, SIGNALLED = 128, MOST_SIGNAL = 64 }; /* of a shell's exi
 
 static volatile pid_t mpirun;
 
+static volatile sig_atomic_t asked, ended_by;
+
 /* mpirun ends its ranks at an interrupt; SIGUSR1 it hands on to them, who end after their step. A second one ends
  * all. */
 static void pass_on(int number) {
-    static volatile sig_atomic_t asked;
-    kill(mpirun, number == SIGINT && !asked ? SIGUSR1 : number);
-    asked |= number == SIGINT;
+    bool asks = number == SIGUSR1 || (number == SIGINT && !asked);
+    kill(mpirun, asks ? SIGUSR1 : number);
+    *(asks ? &asked : &ended_by) = number;
 }
 
-/* mpirun's own words about a rank that failed are for who wrote the ranks: it is quiet, and one line is said here. */
+/* mpirun's own words about a rank that failed are for who wrote the ranks: it is quiet, and one line is said here. It
+ * exits with 1 when a signal ends it; SIGUSR1 ends it, or a rank, that has not yet begun. */
 static int await_mpirun(int ranks) {
     int status = 0;
     while (waitpid(mpirun, &status, 0) < 0 && errno == EINTR) continue;
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status);
+    if (code != CLI_DONE && ended_by) {
+        signal(ended_by, SIG_DFL);
+        raise(ended_by);
+    }
+    if (asked && code == SIGNALLED + SIGUSR1) {
+        cli_say("paceline train: stopped before the first step that counts");
+        return CLI_NO;
+    }
     if (code == NOT_THERE) cli_say("paceline train: %d ranks need mpirun, of the Debian package openmpi-bin", ranks);
     else if (code > SIGNALLED && code <= SIGNALLED + MOST_SIGNAL && code != CLI_READER_GONE)
         cli_say("paceline train: a rank was ended by signal %d (%s)", code - SIGNALLED, strsignal(code - SIGNALLED));
@@ -123,12 +137,16 @@ static void start_mpirun(int ranks, const char *const *command, int count) {
     _exit(NOT_THERE);
 }
 
-int cli_processes_start(int ranks, const char *const *command, int count) {
+int cli_processes_start(double ranks, const char *const *command, int count) {
     static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
-    struct sigaction act = {.sa_handler = pass_on};
-    if (ranks < 2 || started() > 1) return CLI_GO_ON;
+    bool several = ranks >= 2 && ranks <= 4096 && ranks == floor(ranks); /* others the library refuses */
+    if (!several || cli_processes_started() > 1) return CLI_GO_ON;
     mpirun = fork();
-    if (mpirun == 0) start_mpirun(ranks, command, count);
-    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) sigaction(passed_on[i], &act, NULL);
-    return await_mpirun(ranks);
+    if (mpirun == 0) start_mpirun((int)ranks, command, count);
+    if (mpirun < 0) {
+        cli_say("paceline train: --ranks: no process can be started: %s", strerror(errno));
+        return CLI_MISSING;
+    }
+    for (size_t i = 0; i < sizeof passed_on / sizeof *passed_on; i++) cli_handle(passed_on[i], pass_on);
+    return await_mpirun((int)ranks);
 }

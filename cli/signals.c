@@ -8,9 +8,9 @@
 static volatile sig_atomic_t interrupted;
 
 /* On the stack that the library keeps for handlers: it computes on stacks with no room below them. */
-static void handle(int number, void (*handler)(int)) {
-    struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_ONSTACK};
-    sigaction(number, &act, NULL);
+void cli_handle(int number, void (*handler)(int)) {
+    struct sigaction now, act = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_ONSTACK};
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_IGN) sigaction(number, &act, NULL);
 }
 
 static void end(int number) {
@@ -27,22 +27,22 @@ static bool ends_nothing(int number) {
     return false;
 }
 
-/* Whoever ignores a signal (nohup) or handles it (a sanitizer) goes on doing so. */
+/* Whoever handles a signal (a sanitizer) goes on doing so. */
 void cli_clean_when_ended(void) {
     for (int number = 1; number <= SIGRTMAX; number++) {
         struct sigaction now;
         bool free = !ends_nothing(number) && sigaction(number, NULL, &now) == 0;
-        if (free && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) handle(number, end);
+        if (free && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL) cli_handle(number, end);
     }
 }
 
 static void on_interrupt(int number) {
     (void)number;
     interrupted = 1;
-    handle(SIGINT, end);
+    cli_handle(SIGINT, end);
 }
 
-void cli_stop_at(int number) { handle(number, on_interrupt); }
+void cli_stop_at(int number) { cli_handle(number, on_interrupt); }
 
 bool cli_stops(void *context) {
     (void)context;

@@ -112,18 +112,18 @@ static int ask(cli_arguments *arguments, pace_context *context, pace_question *q
     const char *runner = trains ? pace_question_text(question, "runner") : NULL;
     bool ours = !runner || strcmp(runner, "paceline") == 0; /* others start ranks of their own */
     if (trains && ours && !pace_question_has(question, "study")) {
-        int status = cli_processes_start((int)pace_question_number(question, "ranks"), arguments->command,
-                                         arguments->command_count);
+        int status =
+            cli_processes_start(pace_question_number(question, "ranks"), arguments->command, arguments->command_count);
         if (status != CLI_GO_ON) return status;
     }
     pace_answer *answer = NULL;
+    if (shared && cli_processes_started() > 1) cli_stop_at(SIGUSR1); /* what mpirun hands on, while MPI opens too */
     if (shared && !cli_processes_open(&processes, verb)) return CLI_MISSING;
     pace_question_set_processes(question, processes);
     pace_question_set_progress(question, cli_progress(&arguments->output), NULL);
     pace_question_set_stop(question, cli_stops, NULL);
     cli_clean_when_ended();
     if (calibrates || trains || lives || plans) cli_stop_at(SIGINT);
-    if (processes) cli_stop_at(SIGUSR1); /* what mpirun hands on */
     pace_status status = calibrates ? pace_calibrate(&answer, context, question)
                          : trains   ? pace_train(&answer, context, question)
                          : lives    ? pace_validate_live(&answer, context, question)

@@ -35,7 +35,7 @@ static pace_status measure_round(pace_live *l, size_t round) {
 static pace_status check_measured(const pace_live *l) {
     for (size_t i = 0; i < l->all.count; i++)
         if (l->all.items[i].step.runs) return PACE_OK;
-    if (l->stopped) return pace_fail(PACE_E_USAGE, "live: stopped before any step was trained");
+    if (l->stopped) return pace_fail(PACE_E_STOPPED, "live: stopped before any step was trained");
     return pace_fail(PACE_E_MISSING, "live: no step could be trained; the first: %s", l->all.items[0].status);
 }
 
@@ -43,7 +43,7 @@ static pace_status check_measured(const pace_live *l) {
 static pace_status measure(pace_live *l) {
     size_t round = 0;
     for (; round < l->runs && !is_stopped(l); round++) PACE_TRY(measure_round(l, round));
-    if (l->calibrates && l->on != l->entry) return pace_fail(PACE_E_USAGE, "live: stopped before all was calibrated");
+    if (l->calibrates && l->on != l->entry) return pace_fail(PACE_E_STOPPED, "live: stopped before all was calibrated");
     return check_measured(l);
 }
 

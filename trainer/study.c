@@ -197,7 +197,7 @@ static pace_status run_all(study *s, bool *stopped) {
         *stopped = pace_question_stopped(s->question);
         if (*stopped) {
             s->rows.count = i;
-            return i ? PACE_OK : pace_fail(PACE_E_USAGE, "stopped before the first run");
+            return i ? PACE_OK : pace_fail(PACE_E_STOPPED, "stopped before the first run");
         }
         pace_question_progress(s->question, "runs", i, s->rows.count);
         PACE_TRY(run_one(s, &s->rows.items[i]));

@@ -335,6 +335,8 @@ pace_status pace_train(pace_answer **out, pace_context *context, const pace_ques
     PACE_GIVEN(question);
     if (strcmp(pace_question_verb(question), "train") != 0)
         return pace_fail(PACE_E_USAGE, "%s: expected a question of train", pace_question_verb(question));
+    size_t ranks; /* as each reads them */
+    PACE_TRY(whole_number(&ranks, question, "ranks", 1, 1, 4096));
     if (pace_question_has(question, "study")) return pace_train_study(out, context, question);
     if (pace_question_has(question, "on"))
         return pace_fail(PACE_E_USAGE, "on: it has no effect without " PACE_FIELD "study partition");

@@ -30,20 +30,27 @@ int pace_snprintf(char *out, size_t size, const char *format, ...) {
     return length;
 }
 
-void pace_append(char *out, size_t size, const char *format, ...) {
+/* What does not fit is seen to be cut. */
+static void append(char *out, size_t size, const char *format, va_list arguments) {
+    static const char cut[] = "...";
     size_t used = strlen(out);
+    int length = pace_vsnprintf(out + used, size - used, format, arguments);
+    if (length > 0 && used + (size_t)length >= size && size > sizeof cut)
+        memcpy(out + size - sizeof cut, cut, sizeof cut);
+}
+
+void pace_append(char *out, size_t size, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    pace_vsnprintf(out + used, size - used, format, arguments);
+    append(out, size, format, arguments);
     va_end(arguments);
 }
 
 void pace_list(char *out, size_t size, const char *separator, const char *format, ...) {
     if (*out) pace_append(out, size, "%s", separator);
-    size_t used = strlen(out);
     va_list arguments;
     va_start(arguments, format);
-    pace_vsnprintf(out + used, size - used, format, arguments);
+    append(out, size, format, arguments);
     va_end(arguments);
 }
 

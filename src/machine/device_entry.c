@@ -1,4 +1,5 @@
 #include "machine/device_entry.h"
+#include "base/print.h"
 
 #include <math.h>
 #include <string.h>
@@ -181,7 +182,10 @@ static pace_status read_member(pace_device *device, const reader *r, const char 
         if (strcmp(number_keys[i].key, key) == 0)
             return read_number(number_at(device, number_keys[i].offset), r, value, &number_keys[i].limits);
     if (pace_word_number(text_keys, PACE_COUNT(text_keys), key) >= 0) return PACE_OK;
-    return pace_yaml_fail(r->yaml, value, "unknown member \"%.80s\" of a device", key);
+    char rest[512] = "";
+    for (size_t i = 0; i < PACE_COUNT(number_keys); i++) pace_list(rest, sizeof rest, ", ", "%s", number_keys[i].key);
+    return pace_yaml_fail(r->yaml, value, "unknown member \"%.80s\" of a device: expected flop_per_s, %s, ...", key,
+                          rest);
 }
 
 /* The first two figures in the wrong order; NULL when there are none. */

@@ -168,7 +168,7 @@ enum { PACE_LAYER_DEFAULTS = 10 };
 
 /* Defaults that follow from something else: */
 #define PACE_NEEDED NAN
-#define PACE_SAME_AS_BEFORE (-1.0) /* stride of a pool: its kernel; kv_heads: heads; head_dim: from the input */
+#define PACE_SAME_AS_BEFORE (-HUGE_VAL) /* stride of a pool: its kernel; kv_heads: heads; head_dim: from the input */
 
 /* A kind of layer under one of its words: all that the rest of the program knows of it. */
 typedef struct pace_layer_rule {

@@ -362,7 +362,7 @@ static pace_status read_repeated(model_reader *reader, layer_item *item, const p
     memcpy(name, item->name, sizeof name);
     PACE_TRY(pace_model_number(&times, reader->yaml, item->repeat, scope));
     if (times < 0 || times > MAX_TIMES || times != floor(times))
-        return fail_at(reader, item->repeat, "expected a whole number of times");
+        return pace_yaml_fail(reader->yaml, item->repeat, "expected a whole number of times, at most %d", MAX_TIMES);
     *left_out = times == 0;
     for (size_t turn = 0; (double)turn < times; turn++) {
         if (reader->depth == 0) reader->segment = ++reader->model->segments;
@@ -505,7 +505,7 @@ static pace_status read_names(model_reader *reader, const char *name) {
 /* What can be set: how a model is run, and the family's own parameters. */
 static pace_status refuse_setting(const pace_yaml_node *parameters, const pace_model_setting *setting) {
     PACE_TRY(pace_setting_hint_give(&setting->hint, parameters, setting->key, setting->text));
-    char run[400] = "", own[400] = "";
+    char run[800] = "", own[400] = "";
     for (size_t i = 0; pace_config_key(i); i++) pace_list(run, sizeof run, ", ", "%s", pace_config_key(i));
     PACE_YAML_EACH (entry, parameters) pace_list(own, sizeof own, ", ", "%s", pace_yaml_key_of(entry));
     return pace_fail(PACE_E_USAGE, "the model has no parameter \"%.80s\": expected one of how it is run (%s)%s%s%s",
@@ -537,9 +537,6 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
     const pace_yaml_node *root = pace_yaml_root(reader->yaml);
     const pace_yaml_node *loss = pace_yaml_get(root, "loss"), *blocks = pace_yaml_get(root, "blocks");
     uint32_t current = 0;
-    PACE_YAML_EACH (one, root)
-        if (!is_one_of(pace_yaml_key_of(one), top_keys, PACE_COUNT(top_keys)))
-            return pace_yaml_fail(reader->yaml, one, "unknown member \"%.80s\" of a model", pace_yaml_key_of(one));
     if (blocks && !pace_yaml_is_map(blocks)) return fail_at(reader, blocks, "expected a map of blocks");
     PACE_YAML_EACH (entry, blocks)
         if (pace_layer_rule_find(pace_yaml_key_of(entry)))
@@ -552,6 +549,16 @@ static pace_status read_model(model_reader *reader, const char *name, const pace
     if (!pace_yaml_get(root, "layers")) return fail_at(reader, root, "a model needs a list \"layers\"");
     PACE_TRY(read_layers(reader, pace_yaml_get(root, "layers"), scope, &current));
     return loss ? add_loss(reader, loss, current) : PACE_OK;
+}
+
+static pace_status check_members(const model_reader *reader) {
+    char all[200] = "";
+    for (size_t i = 0; i < PACE_COUNT(top_keys); i++) pace_list(all, sizeof all, ", ", "%s", top_keys[i]);
+    PACE_YAML_EACH (one, pace_yaml_root(reader->yaml))
+        if (!is_one_of(pace_yaml_key_of(one), top_keys, PACE_COUNT(top_keys)))
+            return pace_yaml_fail(reader->yaml, one, "unknown member \"%.80s\" of a model: expected %s",
+                                  pace_yaml_key_of(one), all);
+    return PACE_OK;
 }
 
 const char *pace_model_variant(const pace_yaml *yaml, size_t index) {
@@ -571,6 +578,7 @@ pace_status pace_model_build(pace_model *out, const pace_yaml *yaml, const char 
     if (!name) name = pace_model_variant(yaml, 0);
     size_t at = 0;
     while (name && pace_model_variant(yaml, at) && strcmp(pace_model_variant(yaml, at), name) != 0) at++;
+    PACE_TRY(check_members(&reader));
     if (!name) return fail_at(&reader, pace_yaml_root(yaml), "expected a model with a \"family\" or \"variants\"");
     if (!pace_model_variant(yaml, at))
         return pace_fail(PACE_E_MISSING, "%s: it describes no model \"%.80s\"",

@@ -1,6 +1,7 @@
 """Names that other programs and tables have for a setting lead to ours, in every verb that takes settings; hubs' names of models
 are models; a training whose failures outrun its checkpoints is no plan."""
 import os
+import re
 import sys
 
 from checks import SOURCE, expect, expect_line, finish, run
@@ -31,6 +32,8 @@ def main():
         expect_line(code, err, 2, "micro_batch=16")
     code, _, err = run("predict", "resnet50", "--on", "a100-80-sxm", "--set", "num_layers=5")  # a network that has none
     expect_line(code, err, 2, 'no parameter "num_layers"', "image")
+    for name in re.search(r"how it is run \((.*?)\)", err)[1].split(", "):
+        expect("no parameter" not in run("predict", "resnet50", "--on", "a100-80-sxm", "--set", f"{name}=-1")[2], "no such setting", name)
     code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--set", "foo=bar")
     expect_line(code, err, 2, "foo is no setting that takes a word", "'bar'")
     code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--set", "precision=fp6")  # predict has --precision, too
@@ -43,6 +46,9 @@ def main():
     code, _, err = run("predict", "gpt2", "--on", "a100-80-sxm", "--tp", "8")
     expect_line(code, err, 2, "--set KEY=VALUE")
 
+    for key, wanted in (("dropout", "probability"), ("kv_heads", "at least 1"), ("heads", "at least 1"), ("layers", "whole number of times, at most")):
+        code, _, err = run("predict", "gpt3_1.3b", "--on", "dgx-h100", "--set", f"{key}=-1")
+        expect_line(code, err, 2, f"{key}=-1", wanted)
     for name in ("meta-llama/Llama-3.1-8B", "ViT-L/16"):
         code, out, err = run("models", name)
         expect(code == 0 and "parameters" in out, name, code, err)

@@ -238,6 +238,7 @@ for words, code_wanted, word in [
         (["--on", "dgx-h100*2", "--ranks", "12", "--algorithm", "rails"], 2, "do not divide into its nodes"),
         (["--on", "dgx-h100", "--straggler", "half"], 2, "1%:0.5"),
         (["--on", "dgx-h100", "--background", "120%"], 2, "below 100"),
+        (["--on", "dgx-h100*2", "--background", "0-0:10GB/s"], 2, "0-0:10GB/s"),
         (["--on", "dgx-h100", "--background", "0-9:1GB/s"], 3, "8 ranks"),
         (["--on", "dgx-h100", "--library", "nccl", "--algorithm", "ring"], 2, "has no effect"),
         (["--on", "mi300x-node", "--library", "nccl"], 2, "NVIDIA"),

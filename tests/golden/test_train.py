@@ -6,6 +6,7 @@ import json
 import os
 import re
 import pty
+import resource
 import signal
 import subprocess
 import sys
@@ -282,6 +283,65 @@ def test_interrupted_anywhere():
         expect((running.returncode == 0 and json.loads(out)["stopped"]) or (running.returncode == 1 and "stopped before" in err), attempt, running.returncode, err)
 
 
+def limited():
+    """No further process, of a user whom that binds."""
+    if os.geteuid() == 0:
+        os.setuid(65534)
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+
+def test_ranks_that_fail():
+    """Ranks that cannot be started, whose status the caller hides, or whose options come late: never a run that is done."""
+    words = [PACELINE, "train", "lenet", "--steps", "1", "--ranks", "2"]
+    late = words + ["-q"] * 200 + ["--approach", "by-post"]
+    for words, before, code, wanted in ((words, limited, 4, "no process can be started"), (late, None, 2, "by-post"),
+                                        (late, lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), 2, "by-post")):
+        try:
+            done = subprocess.run(words, preexec_fn=before, capture_output=True, text=True, timeout=120)
+        except PermissionError:  # the program lies where that user cannot read
+            continue
+        expect_line(done.returncode, done.stderr, code, wanted)
+
+
+def send(words, number, wait_s, before=None):
+    with subprocess.Popen(words, preexec_fn=before, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        time.sleep(wait_s)
+        running.send_signal(number)
+        try:
+            out, err = running.communicate(timeout=20)
+        except subprocess.TimeoutExpired:  # mpirun had no rank yet to hand it on to
+            running.send_signal(number)
+            out, err = running.communicate(timeout=60)
+    return running.returncode, out, err
+
+
+def test_interrupted_ranks():
+    """Several ranks are ended as one: by the signal, unless the caller has it ignored; an interrupt lets them finish their step, and
+    their servers answer until then. One that comes before they have begun is no failure of a rank."""
+    long = [PACELINE, "train", "lenet", "--batch", "4", "--ranks", "2", "--steps", "100000", "--format", "json"]
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        code, out, _ = send(long, number, 3)
+        expect(code == -number and not out, number, code, out[:200])
+    code, out, err = send(long[:-4] + ["--steps", "1", "-f", "json"], signal.SIGHUP, 0.5, lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    expect(code == 0 and json.loads(out)["steps"] == 1, "nohup", code, err)
+    for words in (long, long + ["--approach", "grpc"]):
+        code, out, err = send(words, signal.SIGINT, 4)
+        expect((code == 0 and json.loads(out)["stopped"]) or "--approach" in err, words, code, err)
+    for attempt in range(3):
+        code, out, err = send(long, signal.SIGINT, 0.2 + 0.2 * attempt)
+        expect(code in (0, 1, -signal.SIGINT), attempt, code, err)
+
+
+def test_live_interrupted(folder):
+    """Stopped before anything was measured there is no answer, which is no wrong question."""
+    entry = os.path.join(folder, "stopped.yaml")
+    with open(entry, "w", encoding="utf-8") as file:
+        file.write(ENTRY)
+    words = [PACELINE, "validate", "--live", "--on", entry, "--model", "lenet", "--batch", "4", "--runs", "1", "--steps", "100000"]
+    code, _, err = send(words, signal.SIGINT, 1.5)
+    expect_line(code, err, 1, "stopped before any step was trained")
+
+
 def test_refused(folder):
     path = os.path.join(folder, "gnmt.yaml")
     for words, code, *wanted in (
@@ -292,6 +352,9 @@ def test_refused(folder):
         (("lenet", "--batch", "0"), 2, "--batch"),
         (("lenet", "--batch", "2.5"), 2, "--batch"),
         (("lenet", "--steps", "0"), 2, "--steps"),
+        (("lenet", "--ranks", "2.5"), 2, "--ranks", "whole number"),
+        (("lenet", "--ranks", "1e9"), 2, "--ranks", "4096"),
+        (("lenet", "--ranks", "1e9", "--study", "scaling"), 2, "--ranks", "4096"),
         (("lenet", "--data", "cats"), 2, "--data", "digits"),
         (("vgg16", "--batch", "1", "--data", "digits"), 2, "28 x 28"),
         (("vgg16", "--batch", "32", "--memory", "1e9"), 1, "vgg16", "memory"),
@@ -325,9 +388,12 @@ test_optimizers()
 test_same_seed()
 test_interrupted()
 test_interrupted_anywhere()
+test_ranks_that_fail()
+test_interrupted_ranks()
 test_study()
 with tempfile.TemporaryDirectory() as scratch:
     test_trace(scratch)
+    test_live_interrupted(scratch)
     test_models(scratch)
     test_memory(scratch)
     test_live(scratch)

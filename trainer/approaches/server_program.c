@@ -33,6 +33,9 @@ int main(int argc, char **argv) {
         return 2;
     }
     pid_t parent = number(argv[3]);
+    signal(SIGINT,
+           SIG_IGN); /* of a terminal, and what mpirun hands on: the rank ends after its step, then the server */
+    signal(SIGUSR1, SIG_IGN);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     take_any_processor();
     if (!pace_server_carrier(&carrier)) return 4;

@@ -8,6 +8,7 @@
 
 #include "base/print.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ int main(int argc, char **argv) {
     MPI_Comm parents;
     pace_mpi_carrier mpi = {MPI_COMM_NULL, 0};
     pace_server *server = NULL;
+    signal(SIGUSR1, SIG_IGN); /* what mpirun hands on: workers end after their step, then servers */
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_get_parent(&parents);
     if (parents == MPI_COMM_NULL || argc != 4) {

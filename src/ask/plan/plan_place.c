@@ -174,9 +174,10 @@ static size_t top_of(const pace_plan_options *o) { return o->top > 0 ? (size_t)o
 
 /* The fastest of each question's own number, and some in the place of those that a walk refuses. */
 static pace_plan_rules rules_of(const pace_plan_place *p, const pace_plan_asked *a) {
-    enum { SPARE = 4 };
+    enum { SPARE = 4, MANY = 1 << 16 };
     const pace_plan_options *o = a->options;
-    return (pace_plan_rules){top_of(o) + SPARE, p->step.frameworks.plan_tie, o->stop, o->stop_context};
+    size_t wanted = top_of(o) < MANY ? top_of(o) + SPARE : 0; /* all */
+    return (pace_plan_rules){wanted, p->step.frameworks.plan_tie, o->stop, o->stop_context};
 }
 
 /* With a critical batch: the batch of which the fastest step learns most. */

@@ -102,7 +102,7 @@ pace_status pace_read_background(pace_backgrounds *out, double *share, const cha
         colon = strchr(words, ':');
         if (dash && colon && dash < colon) {
             *dash = *colon = '\0';
-            if (number(&from, words) && number(&to, dash + 1) && from < UINT32_MAX && to < UINT32_MAX &&
+            if (number(&from, words) && number(&to, dash + 1) && from < UINT32_MAX && to < UINT32_MAX && from != to &&
                 pace_parse_rate(&rate, colon + 1))
                 return PACE_PUSH(out, ((pace_background){(uint32_t)from, (uint32_t)to, rate}));
         }

@@ -24,16 +24,16 @@ TEST(a_point_stands_before_an_exponent) {
     }
 }
 
-/* What does not fit is cut, and what comes after it is left out. */
+/* What does not fit is seen to be cut, and what comes after it is left out. */
 TEST(items_are_put_behind_one_another) {
     char text[12] = "";
     pace_list(text, sizeof text, ", ", "%d", 1);
     pace_list(text, sizeof text, ", ", "%s=%g", "b", 0.5);
     assert_string_equal(text, "1, b=0.5");
     pace_append(text, sizeof text, ";%s", "long words");
-    assert_string_equal(text, "1, b=0.5;lo");
+    assert_string_equal(text, "1, b=0.5...");
     pace_list(text, sizeof text, ", ", "%d", 2);
-    assert_string_equal(text, "1, b=0.5;lo");
+    assert_string_equal(text, "1, b=0.5...");
 }
 
 int main(void) { return run_tests_of_file(NULL, NULL); }

@@ -42,7 +42,7 @@ TEST(test_refused) {
         const char *members, *at; /* where in the members the message points to; NULL = the entry */
         const char *message;
     } cases[] = {
-        {"memory: 1", "1", "unknown member \"memory\""},
+        {"memory: 1", "1", "unknown member \"memory\" of a device: expected flop_per_s, base_hz"},
         {"flop_per_s: {fp12: 3}, memory_bytes_per_s: 1e12", "3", "unknown precision \"fp12\""},
         {"flop_per_s: 1e12, memory_bytes_per_s: 1e12", "1e12", "map of precisions"},
         {"sm_count: 1.5", "1.5", "a count"},

@@ -431,7 +431,7 @@ TEST(test_refused) {
         {"[]", "m.yaml:1:1: expected a map"},
         {"family: f", "needs the text \"about\""},
         {HEAD, "needs a list \"layers\""},
-        {HEAD "layer: []", "m.yaml:5:8: unknown member \"layer\""},
+        {HEAD "layer: []", "m.yaml:5:8: unknown member \"layer\" of a model: expected family, about"},
         {HEAD "layers: [konv: 3]", "m.yaml:5:10: no layer or block is called \"konv\""},
         {HEAD "layers: [conv: {out: 3, size: 1}]", "m.yaml:5:31: \"conv\" has no option \"size\""},
         {HEAD "layers: [conv: {kernel: 3}]", "\"conv\" needs \"out\""},
