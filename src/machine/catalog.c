@@ -1,6 +1,6 @@
 /*
  * The catalogue's files: from the directory PACELINE_CATALOG names, file by file, else as compiled in. A directory
- * that does not exist is an error, so that a misspelt one is never silently ignored.
+ * that does not exist, or has none of them, is an error, so that a misspelt one is never silently ignored.
  */
 #include "machine/catalog.h"
 #include "base/text.h"
@@ -91,6 +91,19 @@ void pace_catalog_free(pace_catalog *catalog) {
     PACE_FREE(catalog->directory, catalog);
 }
 
+/* Files and folders of the catalogue that a directory has, "machines.yaml" or "models". */
+static bool holds_any(const char *directory) {
+    DIR *folder = opendir(directory);
+    bool found = false;
+    for (const struct dirent *entry; folder && !found && (entry = readdir(folder));)
+        for (const pace_catalog_file *file = pace_catalog_files; file->name && !found; file++) {
+            size_t length = strcspn(file->name, "/");
+            found = strlen(entry->d_name) == length && strncmp(entry->d_name, file->name, length) == 0;
+        }
+    if (folder) closedir(folder);
+    return found;
+}
+
 /* `*found` is false when the directory has no such file. */
 static pace_status load_from_directory(pace_yaml **out, const char *directory, const char *name, bool *found) {
     struct stat entry;
@@ -103,7 +116,9 @@ static pace_status load_from_directory(pace_yaml **out, const char *directory, c
     *found = access(path, F_OK) == 0 || errno != ENOENT;
     pace_status status = *found ? pace_yaml_load(out, path) : PACE_OK;
     pace_free(path);
-    return status;
+    if (*found || holds_any(directory)) return status;
+    return pace_fail(PACE_E_MISSING, "%s: PACELINE_CATALOG names a folder without any file of the catalogue",
+                     directory);
 }
 
 static pace_status load_compiled(pace_yaml **out, const char *name) {

@@ -101,6 +101,13 @@ with tempfile.TemporaryDirectory() as folder:
         code, _, err = run("plan", "gpt2", "--on", text)
         expect_line(code, err, 4, text, "NAME*COUNT")
 
+    # A folder that holds nothing of the catalogue is not passed over.
+    with tempfile.TemporaryDirectory() as nothing:
+        os.environ["PACELINE_CATALOG"] = nothing
+        code, _, err = run("machines")
+        del os.environ["PACELINE_CATALOG"]
+        expect_line(code, err, 4, nothing, "PACELINE_CATALOG")
+
     # What has no effect, or cannot be, is refused and says what would do.
     for words, status, *said in ((("predict", "resnet50", "--on", "h100", "--from", "v100"), 2, "--from", "no effect on a model"),
                                  (("predict", "resnet50", "--on", "h100", "--samples", "5"), 2, "--samples", "no effect"),

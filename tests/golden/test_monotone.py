@@ -1,7 +1,8 @@
 """A predicted step is never slower on a faster device, memory or link, and never faster with more work: layers, samples.
 
 Asked without the wait for the slowest rank (--jitter 0), which is a share of the step less its exposed exchanges: where a faster exchange
-leaves the device idle instead, that share grows by up to 0.2 % of the step.
+leaves the device idle instead, that share grows by up to 0.2 % of the step. NCCL chooses by its own figures: a faster link may have it choose a protocol
+that takes 2 % longer on an exchange, 0.01 % of a step.
 """
 import json
 import os
@@ -68,7 +69,8 @@ with tempfile.TemporaryDirectory() as folder:
             last = plain
             for factor in (1.1, 1.5, 3):
                 now = seconds(model, box(folder, {**PLAIN, what: factor}), settings)
-                expect(now <= last * (1 + 1e-9), model, settings, f"{what} {factor} times as fast", now, last)
+                chosen = 2e-4 if what in ("inside", "between") else 1e-9
+                expect(now <= last * (1 + chosen), model, settings, f"{what} {factor} times as fast", now, last)
                 last = now
     for change in ("nvlink={}GB/s", "net={}GB/s"):
         last = None

@@ -125,12 +125,14 @@ QUESTIONS = [
         "update": "foreach", "micro_batch": 4, "graphs": "passes", "schedule": "gpipe", "global_batch": 64}),
     ("two layers of a chunk wait for no copy", "gpt3_2.7b", "dgx-h100*2", {"dp": 2, "pp": 8, "precision": "fp16", "optimizer": "adam", "offload": "activations", "global_batch": 64}),
 ]
+# Stages whose hosts and devices take turns to be the slower, which the closed form adds up; its stated gap is 8 %.
+WIDER = {"gradients are added while a graph runs": 0.08}
 
 for why, model, machine, settings in QUESTIONS:
     words = [word for key, value in {**COMMON, **settings}.items() for word in ("--set", f"{key}={value}")]
     code, out, err = run("predict", model, "--on", machine, *words, "-q", "-f", "json")
     gap = json.loads(out)["closed_form"]["ratio"] - 1 if code in (0, 1) else err
-    expect(isinstance(gap, float) and abs(gap) < 0.05, why, model, settings, gap)
+    expect(isinstance(gap, float) and abs(gap) < WIDER.get(why, 0.05), why, model, settings, gap)
 
 
 # One way more to share a step changes it as much by the walk as by the closed form, so that no change of the engine makes a jump.

@@ -101,7 +101,7 @@ static const struct {
     {"moment_bytes", keeps_master,
      "without Adam, or with framework=pytorch or its kin, whose moments are as wide as parameters"},
     {"cross_entropy", has_loss, "on a model without a loss"},
-    {"cross_entropy", says_loss, "with this value and framework=pytorch or its kin, whose operators are walked"},
+    {"cross_entropy", says_loss, "with framework=pytorch or its kin, whose operators are walked, unless it is linear"},
     {"defer_logits", drains, "without pp above 1"},
     {"defer_logits", writes_loss, "with framework=pytorch or its kin, whose operators are walked"},
     {"execution", launches, "with this value unless framework=pytorch"},
