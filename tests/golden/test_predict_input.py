@@ -52,7 +52,8 @@ def check_files(folder):
              ("still.json", json.dumps({"traceEvents": [event()]}), "expected a step that takes time"),
              ("cycle.json", graph(node(2, 3), node(3, 2)), "node 2"), ("twice.json", graph(node(2, 1), node(2, 1)), "id 2"),
              ("future.json", graph(node(2, 1), schema="9.9.9"), '"9.9.9"'), ("hollow.json", graph(), "empty list"),
-             ("list.yaml", "- a\n", "list.yaml:1:1: expected a map"), ("other.yaml", "a: b\n", '"family" or "variants"'),
+             ("list.yaml", "- a\n", "list.yaml:1:1: expected a map"), ("other.yaml", "a: b\n", '"a" of a model: expected family'),
+             ("nameless.yaml", "about: b\n", '"family" or "variants"'),
              ("broken.yaml", "a: [1,\n", "not valid YAML"), ("empty.onnx", "", "the file is empty"),
              ("empty.et", "", "is empty"))
     for name, text, said in cases:
