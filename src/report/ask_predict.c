@@ -43,8 +43,9 @@ static bool is_about_exchange(const pace_question *question) {
 /* An exchange has no input, but a collective is one's first word for it. */
 static pace_status check_collective(const pace_question *question) {
     pace_collective collective;
-    const char *input = question->inputs.count == 1 ? question->inputs.items[0] : NULL;
-    if (!input || !pace_collective_find(&collective, input) || access(input, F_OK) == 0) return PACE_OK;
+    const char *input = question->inputs.count == 1 ? question->inputs.items[0] : "";
+    bool word = *input && !input[strcspn(input, "/.*?[")]; /* no path or pattern of traces */
+    if (!word || !pace_collective_find(&collective, input) || access(input, F_OK) == 0) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
                      "%.40s is a collective, not an input: ask with " PACE_FIELD "collective %.40s and " PACE_FIELD
                      "bytes",

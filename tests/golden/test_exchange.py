@@ -253,6 +253,8 @@ for row in csv.DictReader(io.StringIO(out)):
 for word in ("all_reduce", "ncclAllGather"):
     code, _, err = run("predict", word, "--on", "p4d*4", "--bytes", "100MB")
     expect(code == 2 and f"--collective {word}" in err and "--bytes" in err, word, code, err)
+code, _, err = run("predict", "all_reduce.*.et", "--on", "p4d*4", "--simulate")
+expect(code != 0 and "is a collective" not in err, "files may be called so", code, err)
 
 # A device of which no network is known is refused on two nodes, and answered on one behind it.
 code, out, err = run("predict", "--kind", "exchange", "--rows", put("behind.csv", "system,collective,gpus,nodes,bytes\nh200,all_reduce,16,2,1024\nh200,all_reduce,8,1,1024\n"))
