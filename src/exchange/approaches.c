@@ -478,7 +478,7 @@ pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_app
         nodes = setup->nodes ? setup->nodes : machine->nodes;
     pace_device_store store = {.machine = machine,
                                .ranks = near,
-                               .threads = (int)pace_most(approach->copy_threads, 1),
+                               .threads = pace_most(approach->copy_threads, 1),
                                .add_rate = setup->memory_rate,
                                .copy_s = approach->copy_s,
                                .slowness = setup->slowness};

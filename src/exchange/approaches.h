@@ -18,10 +18,11 @@ typedef struct {
 /* MXNet's device store on one node (src/kvstore/comm.h). */
 typedef struct {
     const pace_machine *machine;
-    int ranks, threads; /* threads of a device that copy away from it, each one copy after another; 1 to 4 */
-    double add_rate;    /* bytes/s of a device's memory; 0 = adding costs nothing */
-    double copy_s;      /* of a copy beside its bytes: its launch, and the thread that waits for it */
-    double slowness;    /* 0 = 1 */
+    int ranks;
+    double threads;  /* of a device that copy away from it, each one copy after another; 1 to 4 */
+    double add_rate; /* bytes/s of a device's memory; 0 = adding costs nothing */
+    double copy_s;   /* of a copy beside its bytes: its launch, and the thread that waits for it */
+    double slowness; /* 0 = 1 */
 } pace_device_store;
 
 /** When all tensors are back on all devices. They are placed largest first, each on the device with the fewest bytes;

@@ -221,8 +221,8 @@ pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device
                                 const pace_gradients *gradients, const double *ready_s) {
     *out_s = 0;
     if (store->ranks < 2 || store->ranks > PACE_MESH_MOST || store->ranks > store->machine->devices) return PACE_OK;
-    if (store->threads < 1 || store->threads > MOST_THREADS)
-        return pace_fail(PACE_E_USAGE, "copy_threads: expected 1 to %d threads a device, found %d", MOST_THREADS,
+    if (!(store->threads >= 1) || store->threads > MOST_THREADS || store->threads != floor(store->threads))
+        return pace_fail(PACE_E_USAGE, "copy_threads: expected 1 to %d threads a device, found %g", MOST_THREADS,
                          store->threads);
     walk *w = pace_alloc(1, sizeof *w);
     if (!w) return PACE_E_MEMORY;

@@ -62,7 +62,8 @@ void pace_put_step_memory(pace_node *root, const pace_step_plan *plan, double me
                                 {"libraries", plan->memory.library_bytes},
                                 {"merged gradients", merging_bytes}};
     pace_node *table = pace_open_table(root, &memory_table, 0);
-    for (size_t i = 0; i + (merging_bytes > 0 ? 0 : 1) < PACE_COUNT(kinds); i++) pace_table_put(table, &kinds[i]);
+    size_t count = PACE_COUNT(kinds) - (merging_bytes > 0 ? 0 : 1);
+    for (size_t i = 0; i < count; i++) pace_table_put(table, &kinds[i]);
     pace_table_put(table, &(memory_row){"all", all_bytes});
     if (plan->device_bytes > 0)
         pace_node_note(root, "%s of the device's %s.", pace_show_bytes(all_bytes).text,

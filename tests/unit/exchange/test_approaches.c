@@ -153,6 +153,18 @@ TEST(test_device_store_as_measured) {
     if (fabs(two / 0.0232 - 1) > 0.12 || fabs(eight / 0.1003 - 1) > 0.2) fail_msg("%g and %g s", two, eight);
 }
 
+TEST(test_device_store_threads) {
+    pace_machine m;
+    double bytes[1] = {1e6}, out;
+    pace_gradients g = {bytes, 1};
+    assert_int_equal(pace_machine_parse(&m, test_catalog(), "dgx-1-v100"), PACE_OK);
+    const double wrong[] = {0, 2.5, 5, 1e12, NAN};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        pace_device_store store = {.machine = &m, .ranks = 2, .threads = wrong[i]};
+        assert_int_equal(pace_device_store_s(&out, NULL, &store, &g, NULL), PACE_E_USAGE);
+    }
+}
+
 static const char one_a_node[] = "p100-pcie-16*1 nodes=16 net=100Gb/s net-latency=2us launch=2us";
 
 static pace_approach_parts parts_of(const char *text, double bytes) {
