@@ -1,45 +1,15 @@
 /*
- * How frameworks exchange the gradients of a step: one row each of catalog/approaches.yaml, and the closed forms of
- * BytePS, MXNet's device store and PEARL. docs/exchange.md has the equations.
+ * How frameworks exchange the gradients of a step: one row each of catalog/approaches.yaml, by name or as the words of
+ * an option or a table say. What they take: approach_buffer.h, device_store.h, server_lanes.h.
  */
 #pragma once
 
 #include "exchange/mpi_allreduce.h"
 
-/** BytePS (Jiang et al., OSDI 2020): `hosts` with accelerators and `spare` ones without, all at `rate`: the optimal
- * split between them. spare = 0 is an all-reduce, spare = hosts moves every byte once each way. */
-double pace_byteps_s(double bytes, int hosts, int spare, double rate);
-
 typedef struct {
     const double *bytes; /* of each tensor, in the order they are exchanged; borrowed */
     size_t count;
 } pace_gradients;
-
-/* MXNet's device store on one node (src/kvstore/comm.h). */
-typedef struct {
-    const pace_machine *machine;
-    int ranks;
-    double threads;  /* of a device that copy away from it, each one copy after another; 1 to 4 */
-    double add_rate; /* bytes/s of a device's memory; 0 = adding costs nothing */
-    double copy_s;   /* of a copy beside its bytes: its launch, and the thread that waits for it */
-    double slowness; /* 0 = 1 */
-} pace_device_store;
-
-/** When all tensors are back on all devices. They are placed largest first, each on the device with the fewest bytes;
- * all others copy to it and get the sum back. Copies under way share links fairly. `ready_s` of each tensor, ascending;
- * NULL = all at 0. `ends_s`: when each is back; NULL = not asked. Errors: PACE_E_USAGE for other numbers of threads;
- * those of pace_fabric_of_machine(). */
-pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device_store *store,
-                                const pace_gradients *gradients, const double *ready_s) PACE_MUST_CHECK;
-
-/* What devices hold beside their own gradients to merge: of each tensor that one merges, what it gets from every other,
- * and the sum (MXNet's merge buffers, which are never freed). */
-typedef struct {
-    double first_bytes, most_bytes; /* of device 0; of the device that holds most */
-} pace_merge_buffers;
-
-pace_status pace_merge_buffers_find(pace_merge_buffers *out, int ranks,
-                                    const pace_gradients *gradients) PACE_MUST_CHECK;
 
 /* How an approach exchanges. */
 typedef enum {
@@ -135,58 +105,3 @@ typedef struct {
     double slowness;           /* all exchanges take so many times as long; 0 = 1 */
     double memory_rate;        /* bytes/s of a device's memory, for what it adds; 0 = adding costs nothing */
 } pace_approach_setup;
-
-/* What one exchange takes, by what takes it. */
-typedef struct {
-    double messages_s, adding_s, staging_s, queries_s;
-    double control_s;      /* of servers: messages before the tensor moves */
-    double coordinator_s;  /* what a framework's coordinator takes beside the exchange */
-    const char *algorithm; /* borrowed; "" = nobody chooses one */
-} pace_approach_parts;
-
-/** The exchange alone, without a coordinator. */
-static inline double pace_approach_exchange_s(const pace_approach_parts *parts) {
-    return parts->messages_s + parts->adding_s + parts->staging_s + parts->queries_s + parts->control_s;
-}
-
-/** The textbook's algorithm that it takes at every size; PACE_ANY: its library chooses. */
-int pace_approach_algorithm(const pace_approach *approach);
-
-/** One exchange of `bytes`, all ranks ready, of every family: of servers one tensor, pushed and pulled. The rest is as
- * for pace_approach_buffer_s(). */
-pace_status pace_approach_parts_find(pace_approach_parts *out, const pace_approach *approach,
-                                     const pace_exchange *exchange, const pace_approach_setup *setup, double bytes,
-                                     double tensors) PACE_MUST_CHECK;
-
-/** Seconds for one buffer of `tensors` tensors, all ranks ready: of every family but servers. `exchange` must be open
- * with the library of the approach. PACE_E_USAGE when it is not, and for servers. */
-pace_status pace_approach_buffer_s(double *out_s, const pace_approach *approach, const pace_exchange *exchange,
-                                   const pace_approach_setup *setup, double bytes, double tensors) PACE_MUST_CHECK;
-
-/** PEARL (Wang et al., IISWC 2019): tables of embeddings are split over the ranks. Seconds to gather the rows that the
- * ranks touch, `touched_bytes` of each, on all of them (PACE_ALLGATHER), or to give each the sum of the gradients of
- * the rows it keeps (PACE_REDUCESCATTER). */
-pace_status pace_approach_rows_s(double *out_s, pace_collective collective, const pace_exchange *exchange,
-                                 const pace_approach_setup *setup, double touched_bytes) PACE_MUST_CHECK;
-
-/** Of the device store: when all tensors are back, `ends_s` and `ready_s` as for pace_device_store_s(). PACE_E_USAGE
- * for more than one node. */
-pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_approach *approach,
-                                   const pace_machine *machine, const pace_approach_setup *setup,
-                                   const pace_gradients *gradients, const double *ready_s) PACE_MUST_CHECK;
-
-/* What parameter servers occupy: in each phase (push, then pull) every lane does its share of one tensor after another.
- */
-typedef struct {
-    size_t lanes, tensors, servers; /* the first lanes are the servers */
-    double *work_s;                 /* lanes x tensors, of one phase */
-} pace_server_lanes;
-
-/** Lanes of a server approach: the servers, then one worker's link, its staging copies, its control messages. Tensors
- * are in the order backward makes them; they were placed in the other order, each on the server with the fewest bytes.
- * Free with pace_server_lanes_free(). */
-pace_status pace_server_lanes_make(pace_server_lanes *out, const pace_approach *approach, const pace_machine *machine,
-                                   const pace_gradients *gradients, const pace_approach_setup *setup) PACE_MUST_CHECK;
-void pace_server_lanes_free(pace_server_lanes *lanes);
-/** What a lane is, for people; static. */
-const char *pace_server_lane_name(const pace_server_lanes *lanes, size_t lane);

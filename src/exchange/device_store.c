@@ -1,7 +1,6 @@
-/* MXNet's device store: every tensor is merged on one device and copied back to all (src/kvstore/comm.h). Copies are
- * followed from event to event, and those under way share links fairly. */
+/* Copies are followed from event to event, and those under way share links fairly. */
+#include "exchange/device_store.h"
 #include "base/numbers.h"
-#include "exchange/approaches.h"
 #include "exchange/machine_fabric.h"
 #include "exchange/rates.h"
 
@@ -234,4 +233,21 @@ pace_status pace_device_store_s(double *out_s, double *ends_s, const pace_device
     PACE_VEC_FREE(&w->ways);
     PACE_FREE(w->tensors, w);
     return status;
+}
+
+pace_status pace_approach_device_s(double *out_s, double *ends_s, const pace_approach *approach,
+                                   const pace_machine *machine, const pace_approach_setup *setup,
+                                   const pace_gradients *gradients, const double *ready_s) {
+    int near = setup->ranks_per_node ? setup->ranks_per_node : machine->devices,
+        nodes = setup->nodes ? setup->nodes : machine->nodes;
+    pace_device_store store = {.machine = machine,
+                               .ranks = near,
+                               .threads = pace_most(approach->copy_threads, 1),
+                               .add_rate = setup->memory_rate,
+                               .copy_s = approach->copy_s,
+                               .slowness = setup->slowness};
+    if (nodes > 1 || near > PACE_MESH_MOST)
+        return pace_fail(PACE_E_USAGE, "%s is for one node of at most %d devices, found %d nodes of %d", approach->name,
+                         PACE_MESH_MOST, nodes, near);
+    return pace_device_store_s(out_s, ends_s, &store, gradients, ready_s);
 }

@@ -1,6 +1,5 @@
-/* What parameter servers and their workers occupy, tensor by tensor (docs/scaling.md). */
+#include "exchange/server_lanes.h"
 #include "base/numbers.h"
-#include "exchange/approaches.h"
 
 static double over(double bytes, double rate) { return rate > 0 ? bytes / rate : 0; }
 

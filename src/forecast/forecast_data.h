@@ -3,6 +3,7 @@
 
 #include "cost/host_costs_measure.h"
 #include "cost/price_cache.h"
+#include "exchange/device_store.h"
 #include "forecast/batch_size.h"
 #include "forecast/micro_batch_fold.h"
 #include "forecast/pair_calibration.h"

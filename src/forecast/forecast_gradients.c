@@ -1,5 +1,6 @@
 #include "forecast/forecast_gradients.h"
 #include "base/order.h"
+#include "exchange/approach_buffer.h"
 
 #include <math.h>
 #include <stddef.h>

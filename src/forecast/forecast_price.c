@@ -1,6 +1,7 @@
 #include "forecast/forecast_price.h"
 #include "base/pattern.h"
 #include "cost/roofline.h"
+#include "exchange/approach_buffer.h"
 #include "exchange/token_routes.h"
 #include "step/host_operators.h"
 #include "step/op_edit.h"

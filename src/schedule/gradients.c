@@ -1,6 +1,9 @@
 #include "schedule/gradients.h"
 
 #include "base/normal.h"
+#include "exchange/approach_buffer.h"
+#include "exchange/device_store.h"
+#include "exchange/server_lanes.h"
 
 #include <math.h>
 

@@ -5,6 +5,7 @@
 #include "ask/predict/approach_words.h"
 #include "ask/engine_options.h"
 #include "ask/predict/exchange_words.h"
+#include "exchange/approach_buffer.h"
 #include "machine/device_resolve.h"
 
 /* An approach on a machine, made ready. */

@@ -1,6 +1,7 @@
 #include "ask/predict/workers_asked.h"
 #include "ask/predict/scaling_solve.h"
 #include "base/decimal.h"
+#include "exchange/approach_buffer.h"
 #include "exchange/measured_ways.h"
 #include "machine/device_resolve.h"
 

@@ -2,6 +2,7 @@
 #include "ask/rows/exchange_stack.h"
 #include "ask/rows/fit_system.h"
 #include "ask/rows/row_kind.h"
+#include "exchange/approach_buffer.h"
 #include "machine/place.h"
 
 #include <math.h>

@@ -5,6 +5,8 @@
 #include "cmocka_of_tests.h"
 
 #include "schedule/gradients.h"
+#include "exchange/approach_buffer.h"
+#include "exchange/device_store.h"
 #include "catalog_of_tests.h"
 
 static void near(double a, double b) {

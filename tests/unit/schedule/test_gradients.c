@@ -7,6 +7,7 @@
 #include "cmocka_of_tests.h"
 
 #include "schedule/gradients.h"
+#include "exchange/approach_buffer.h"
 #include "catalog_of_tests.h"
 
 enum { TENSORS = 40 };
