@@ -23,9 +23,6 @@ double pace_forecast_measured_ns(const pace_forecast *forecast);
  * measured. */
 double pace_forecast_gap(const pace_forecast *forecast, double replayed_s);
 
-/** It misses that of every what-if, too: the interval reaches as far. */
-void pace_forecast_doubt_replay(pace_forecast_result *result, double gap);
-
 /** Of sound graphs (pace_graph_check()) that have no times (taken, whatever comes of it; names are borrowed), one per
  * rank, on a device, with the host costs of a mode of catalog/frameworks.yaml. The step is repeated until it has
  * settled. */
@@ -60,9 +57,3 @@ pace_status pace_forecast_pair_times(pace_pair_times times[PACE_OP_FAMILIES], co
 pace_status pace_forecast_run(pace_forecast_result *out, const pace_forecast *forecast,
                               const pace_scenario *scenario) PACE_MUST_CHECK;
 void pace_forecast_result_free(pace_forecast_result *result);
-
-/** The mean device time of a rank's steps that did work, ns; without steps its span. Those before `first` count not. */
-double pace_mean_step_ns(const pace_rank *rank, size_t first);
-
-/** The slowest rank's. */
-double pace_analysis_step_ns(const pace_analysis *analysis, size_t first);

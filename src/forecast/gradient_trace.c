@@ -4,6 +4,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "forecast/forecast.h"
+#include "forecast/forecast_estimate.h"
 #include "forecast/gradient_parts.h"
 #include "step/op_shapes.h"
 

@@ -3,6 +3,7 @@
 #include "forecast/remedy_hints.h"
 #include "insight/steps/passes.h"
 #include "forecast/forecast.h"
+#include "forecast/forecast_estimate.h"
 #include "forecast/remedy_catalog.h"
 #include "forecast/saving_bound.h"
 #include "base/decimal.h"

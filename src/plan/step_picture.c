@@ -1,7 +1,7 @@
 #include "plan/step_picture.h"
 
 #include "base/parallel.h"
-#include "forecast/forecast.h"
+#include "forecast/forecast_estimate.h"
 #include "model/pipeline_stages.h"
 #include "plan/step_turns.h"
 #include "schedule/walk.h"

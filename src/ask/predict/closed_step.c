@@ -1,6 +1,6 @@
 #include "ask/predict/closed_step.h"
 #include "ask/predict/scenarios.h"
-#include "forecast/forecast.h"
+#include "forecast/forecast_estimate.h"
 
 static pace_status check_options(const pace_predict_options *options, const pace_step_case *asked) {
     bool at_odds;

@@ -1,6 +1,7 @@
 #include "ask/predict/prediction.h"
 #include "ask/predict/predict_calibration.h"
 #include "base/numbers.h"
+#include "forecast/forecast_estimate.h"
 #include "forecast/saving_bound.h"
 #include "source/model_inputs.h"
 

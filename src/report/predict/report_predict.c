@@ -1,6 +1,7 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
 #include "base/print.h"
 #include "forecast/exchange_delay.h"
+#include "forecast/forecast_estimate.h"
 #include "forecast/saving_bound.h"
 #include "report/engines.h"
 #include "report/predict/predict_parts.h"
