@@ -50,7 +50,7 @@ ROADS = {
     "one walk": {
         "pace_walk": ("walk", "forecast step_picture"),  # a closed form's own schedule, drawn
         "pace_walk_ends_of": ("walk", "step_host"),  # what a part's host takes
-        "pace_step_forecast": ("step_engine", "prediction"),
+        "pace_step_forecast": ("step_engine", "prediction_model"),
     },
     "one closed form": {
         "pace_step_slots_get": ("step_slot_cache", "step_engine"),
@@ -59,7 +59,7 @@ ROADS = {
         "pace_step_plan_finish": ("step_plan", "step_engine"),
         "pace_step_settle": ("step_engine", "step_ask step_answer step_memory what_if_memory plan_asked"),  # answer: what unsaid chunks would make of it; memory: which change would fit, which what-if does; plan_asked: draws the fastest
         "pace_step_screen": ("step_engine", "plan_search"),
-        "pace_step_check_walk": ("step_engine", "prediction"),
+        "pace_step_check_walk": ("step_engine", "prediction_settle"),
     },
     "one answer": {
         "pace_step_solve": ("step_engine", "step_answer plan_place"),

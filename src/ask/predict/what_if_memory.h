@@ -2,7 +2,7 @@
  * memory events. */
 #pragma once
 
-#include "ask/predict/prediction.h"
+#include "ask/predict/prediction_data.h"
 #include "ask/predict/step_memory.h"
 
 /* Of the rank that needs most. What the allocator held before its first recorded event stays; what it held more at its

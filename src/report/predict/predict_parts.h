@@ -3,7 +3,7 @@
 
 #include "ask/predict/exchange_curves.h"
 #include "ask/predict/predict_fits.h"
-#include "ask/predict/prediction.h"
+#include "ask/predict/prediction_data.h"
 #include "ask/predict/step_ask.h"
 #include "insight/analysis.h"
 #include "machine/doubts.h"

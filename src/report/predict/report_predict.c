@@ -1,4 +1,7 @@
 /* pace_predict(): the step as it is, walked anew, and under every what-if. */
+#include "ask/predict/prediction.h"
+#include "ask/predict/prediction_model.h"
+#include "ask/predict/prediction_settle.h"
 #include "base/print.h"
 #include "forecast/exchange_delay.h"
 #include "forecast/forecast_estimate.h"
