@@ -1,14 +1,11 @@
 #include "source/traces/onnx.h"
+#include "base/input.h"
+#include "base/memory.h"
 #include "model/layer.h"
 #include "source/traces/wire.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { MAX_SIZES = 8, MAX_NODE_INPUTS = PACE_LAYER_INPUTS };
 
@@ -525,26 +522,15 @@ pace_status pace_onnx_parse(pace_model *out, const char *name, const unsigned ch
     return PACE_GIVE(out, model, status, pace_model_free(&model));
 }
 
-/* Mapped, not read: what lies in weights is never touched, so it is never loaded. */
-static pace_status parse_mapped(pace_model *out, const char *path, int file) {
-    struct stat entry;
-    if (fstat(file, &entry) != 0) return pace_fail(PACE_E_IO, "%s: cannot be read: %s", path, strerror(errno));
-    if (!S_ISREG(entry.st_mode)) return pace_fail(PACE_E_IO, "%s: not a file", path);
-    if (entry.st_size == 0) return pace_fail(PACE_E_INPUT, "%s: no ONNX model: the file is empty", path);
-    if (entry.st_size > (off_t)1 << 31)
-        return pace_fail(PACE_E_LIMIT, "%s: larger than 2 GiB, which no ONNX file is", path);
-    size_t length = (size_t)entry.st_size;
-    void *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
-    if (bytes == MAP_FAILED) return pace_fail(PACE_E_IO, "%s: cannot be mapped: %s", path, strerror(errno));
-    pace_status status = pace_onnx_parse(out, path, bytes, length);
-    munmap(bytes, length);
+static pace_status parse(void *out, pace_input *input) {
+    char *bytes;
+    size_t length;
+    const char *name = pace_input_name(input);
+    PACE_TRY(pace_input_read_all(&bytes, &length, input, (size_t)1 << 31)); /* no protocol buffer is larger */
+    pace_status status = length ? pace_onnx_parse(out, name, (const unsigned char *)bytes, length)
+                                : pace_fail(PACE_E_INPUT, "%s: no ONNX model: the file is empty", name);
+    pace_free(bytes);
     return status;
 }
 
-pace_status pace_onnx_read(pace_model *out, const char *path) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return pace_fail(PACE_E_IO, "%s: cannot be opened: %s", path, strerror(errno));
-    pace_status status = parse_mapped(out, path, file);
-    close(file);
-    return status;
-}
+pace_status pace_onnx_read(pace_model *out, const char *path) { return pace_input_read_file(out, path, parse); }

@@ -1,6 +1,6 @@
 /*
  * ONNX graphs (onnx.proto3: ModelProto) as models: the operators of image classifiers, shapes inferred from the input.
- * Weights are skipped, not loaded: of an initializer only its sizes are read, or its numbers where they are sizes.
+ * Weights are skipped: of an initializer only its sizes are read, or its numbers where they are sizes.
  */
 #pragma once
 

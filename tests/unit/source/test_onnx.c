@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmocka_of_tests.h"
 
@@ -159,6 +160,23 @@ TEST(test_refused) {
     bytes = write_model("Relu"); /* cut anywhere it is refused, or what is left still makes sense */
     for (size_t length = 0; length < bytes.count; length++)
         assert_int_not_equal(pace_onnx_parse(&model, "m.onnx", bytes.items, length), PACE_OK);
+    PACE_VEC_FREE(&bytes);
+}
+
+/* Bytes come as they are read, once: a file that another program cuts short meanwhile ends earlier, no more. */
+TEST(test_read_as_a_stream) {
+    pace_wire_bytes bytes = write_model("Relu");
+    pace_model model;
+    int ends[2];
+    char path[32];
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    assert_int_equal(write(ends[1], bytes.items, bytes.count), bytes.count);
+    close(ends[1]);
+    if (pace_onnx_read(&model, path) != PACE_OK) fail_msg("%s", pace_message());
+    assert_int_equal(model.layers.count, 9);
+    close(ends[0]);
+    pace_model_free(&model);
     PACE_VEC_FREE(&bytes);
 }
 
