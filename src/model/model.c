@@ -98,6 +98,9 @@ pace_status pace_model_check_parallel(const pace_model *model, const pace_config
                          config->tp, name);
     if (config->cp > 1 && !(model->sequence > 0))
         return pace_fail(PACE_E_USAGE, "cp %g: the model \"%s\" has no sequence to split", config->cp, name);
+    if (config->cp > 1 && fmod(pace_model_sequence(model, config), config->cp) != 0)
+        return pace_fail(PACE_E_USAGE, "cp %g does not divide the %g tokens of a sequence of \"%s\"", config->cp,
+                         pace_model_sequence(model, config), name);
     if (config->cp > 1 && pace_model_has_layer(model, PACE_LAYER_LSTM))
         return pace_fail(PACE_E_USAGE, "cp %g: layers of \"%s\" run along the sequence, token by token", config->cp,
                          name);

@@ -137,6 +137,7 @@ assert "built with layers=-1: " in run("gpt2", "--set", "layers=-1", status=2)
 for model, setting, word in (("resnet50", "tp=2", "no layer of the model"), ("gnmt", "tp=2", "no layer of the model"), ("gnmt", "cp=2", "token by token")):
     assert word in run(model, "--set", setting, status=2), (model, setting)
 assert "does not divide the 12 heads" in run("gpt2", "--set", "tp=1000", status=2)
+assert "cp 3 does not divide the 1024 tokens" in run("gpt2", "--set", "cp=3", status=2)
 assert "from 1 to" in run("gpt2", "--set", "sequence=0", status=2)
 assert "No such file" in run("no/such.yaml", status=3)
 print("1 passed, 0 failed")
