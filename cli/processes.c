@@ -68,8 +68,8 @@ bool cli_processes_open(const pace_processes **out, const char *verb) {
     }
     cli_say(
         "paceline %s: several processes were started, but the MPI module is missing: build Paceline with the Debian "
-        "package libopenmpi-dev",
-        verb);
+        "package libopenmpi-dev%s",
+        verb, getenv("PACELINE_MODULES") ? ", or have PACELINE_MODULES name the folder of paceline-mpi.so" : "");
     return false;
 }
 
@@ -97,12 +97,13 @@ static volatile pid_t mpirun;
 
 static volatile sig_atomic_t asked, ended_by;
 
-/* mpirun ends its ranks at an interrupt; SIGUSR1 it hands on to them, who end after their step. A second one ends
- * all. */
+/* mpirun ends its ranks at an interrupt; SIGUSR1 it hands on to them, who end after their step. A second interrupt ends
+ * all. SIGUSR1 is sent once a second, as mpirun drops one that comes before its ranks. */
 static void pass_on(int number) {
-    bool asks = number == SIGUSR1 || (number == SIGINT && !asked);
+    bool asks = number == SIGUSR1 || number == SIGALRM || (number == SIGINT && !asked);
     kill(mpirun, asks ? SIGUSR1 : number);
     *(asks ? &asked : &ended_by) = number;
+    if (asks) alarm(1);
 }
 
 /* mpirun's own words about a rank that failed are for who wrote the ranks: it is quiet, and one line is said here. It
@@ -110,6 +111,7 @@ static void pass_on(int number) {
 static int await_mpirun(int ranks) {
     int status = 0;
     while (waitpid(mpirun, &status, 0) < 0 && errno == EINTR) continue;
+    alarm(0);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNALLED + WTERMSIG(status);
     if (code != CLI_DONE && ended_by) {
         signal(ended_by, SIG_DFL);
@@ -138,7 +140,7 @@ static void start_mpirun(int ranks, const char *const *command, int count) {
 }
 
 int cli_processes_start(double ranks, const char *const *command, int count) {
-    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGALRM};
     bool several = ranks >= 2 && ranks <= 4096 && ranks == floor(ranks); /* others the library refuses */
     if (!several || cli_processes_started() > 1) return CLI_GO_ON;
     mpirun = fork();

@@ -308,11 +308,7 @@ def send(words, number, wait_s, before=None):
     with subprocess.Popen(words, preexec_fn=before, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         time.sleep(wait_s)
         running.send_signal(number)
-        try:
-            out, err = running.communicate(timeout=20)
-        except subprocess.TimeoutExpired:  # mpirun had no rank yet to hand it on to
-            running.send_signal(number)
-            out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=60)
     return running.returncode, out, err
 
 
@@ -332,6 +328,20 @@ def test_interrupted_ranks():
     for attempt in range(3):
         code, out, err = send(long, signal.SIGINT, 0.2 + 0.2 * attempt)
         expect(code in (0, 1, -signal.SIGINT), attempt, code, err)
+
+
+def test_interrupt_before_ranks(folder):
+    """An interrupt that mpirun drops, as it has no rank yet, is sent again. This mpirun drops the first."""
+    mpirun, ready = os.path.join(folder, "mpirun"), os.path.join(folder, "ready")
+    with open(mpirun, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\ncame=0\ntrap 'came=$((came + 1))' USR1\ntouch {ready}\nfor i in $(seq 600); do [ $came -lt 2 ] || exit 0; sleep 0.1; done\nexit 7\n")
+    os.chmod(mpirun, 0o755)
+    environment = dict(os.environ, PATH=folder + ":" + os.environ["PATH"])
+    with subprocess.Popen([PACELINE, "train", "lenet", "--ranks", "2"], env=environment) as running:
+        while not os.path.exists(ready):
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+    expect(running.returncode == 0, running.returncode)
 
 
 def test_live_interrupted(folder):
@@ -378,7 +388,7 @@ def test_refused(folder):
     environment = os.environ.get("PACELINE_MODULES")
     os.environ["PACELINE_MODULES"] = folder
     status, _, err = run("train", "lenet")
-    expect_line(status, err, 4, "libdnnl-dev")
+    expect_line(status, err, 4, "libdnnl-dev", "the folder that PACELINE_MODULES names has no such module")
     if environment is None:
         del os.environ["PACELINE_MODULES"]
     else:
@@ -399,6 +409,7 @@ test_study()
 with tempfile.TemporaryDirectory() as scratch:
     test_trace(scratch)
     test_live_interrupted(scratch)
+    test_interrupt_before_ranks(scratch)
     test_models(scratch)
     test_memory(scratch)
     test_live(scratch)
