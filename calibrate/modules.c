@@ -42,7 +42,7 @@ void pace_backends_load(pace_backends *out, const char *target, const char *fold
         char *text = out->missing[out->missing_count++];
         if (there) snprintf(text, sizeof out->missing[0], "%s: %s", known[i].brings, reason);
         else
-            snprintf(text, sizeof out->missing[0], "%s: build Paceline where there is %s", known[i].brings,
-                     known[i].package);
+            snprintf(text, sizeof out->missing[0], "%s: build Paceline where there is %s%s", known[i].brings,
+                     known[i].package, pace_shared_object_elsewhere());
     }
 }

@@ -73,8 +73,8 @@ static pace_status load_kind(const pace_exchanger **out, const char *approach, c
     PACE_TRY(find(&at, approach));
     pace_exchanger_fn entry = NULL;
     if (!pace_shared_object_find(path, sizeof path, folder, known[at].file))
-        return pace_fail(PACE_E_MISSING, "approach %s: build Paceline where there is the Debian package %s", approach,
-                         known[at].package);
+        return pace_fail(PACE_E_MISSING, "approach %s: build Paceline where there is the Debian package %s%s", approach,
+                         known[at].package, pace_shared_object_elsewhere());
     *(void **)&entry = pace_shared_object_symbol(path, "pace_train_exchanger", reason, sizeof reason);
     if (!entry)
         return pace_fail(PACE_E_MISSING, "approach %s: %s (the Debian package %s)", approach, reason,

@@ -20,7 +20,8 @@ pace_status pace_hosts_word(pace_hosts *out, int count, const char *rate) {
     double bytes_per_s;
     PACE_TRY(read_rate(&bytes_per_s, rate));
     if (!pace_shared_object_find(h.script, sizeof h.script, NULL, script))
-        return pace_fail(PACE_E_MISSING, "%s: it is not where Paceline's modules are", script);
+        return pace_fail(PACE_E_MISSING, "%s: it is not where Paceline's modules are%s", script,
+                         pace_shared_object_elsewhere());
     pace_snprintf(h.count, sizeof h.count, "%d", count);
     pace_snprintf(h.rate, sizeof h.rate, "%.0f", bytes_per_s);
     *out = h;

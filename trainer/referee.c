@@ -142,7 +142,8 @@ static pace_status run_script(referee *r) {
     double rate = pace_question_number(r->question, "rate");
     if (!python || !*python) python = "python3";
     if (!pace_shared_object_find(path, sizeof path, NULL, script))
-        return pace_fail(PACE_E_MISSING, "runner: %s is not where Paceline's modules are", script);
+        return pace_fail(PACE_E_MISSING, "runner: %s is not where Paceline's modules are%s", script,
+                         pace_shared_object_elsewhere());
     const size_t numbers[] = {(size_t)r->ranks, r->batch, r->steps, r->warm_up, (size_t)r->threads};
     for (size_t i = 0; i < PACE_COUNT(numbers); i++) pace_snprintf(text[i], sizeof text[i], "%zu", numbers[i]);
     pace_snprintf(text[5], sizeof text[5], "%.9g", rate > 0 ? rate : strcmp(optimizer, "adam") == 0 ? 0.001 : 0.01);

@@ -294,7 +294,8 @@ static pace_status run_module(segmented *s) {
     pace_segments_fn run = NULL;
     if (!pace_shared_object_find(path, sizeof path, NULL, "paceline-train-segments.so"))
         return pace_fail(PACE_E_MISSING,
-                         "approach segments: build Paceline where there is the Debian package libopenmpi-dev");
+                         "approach segments: build Paceline where there is the Debian package libopenmpi-dev%s",
+                         pace_shared_object_elsewhere());
     *(void **)&run = pace_shared_object_symbol(path, "pace_train_segments_run", reason, sizeof reason);
     if (!run) return pace_fail(PACE_E_MISSING, "approach segments: %s (the Debian package libopenmpi-dev)", reason);
     pace_exchanger_result result = run(&s->run);

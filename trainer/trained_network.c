@@ -16,7 +16,8 @@ static pace_status load_engine(const pace_layer_engine **out, const char *folder
     if (!pace_shared_object_find(path, sizeof path, folder, file))
         return pace_fail(PACE_E_MISSING,
                          "layers are computed by oneDNN 2: build Paceline where there is the Debian package "
-                         "libdnnl-dev");
+                         "libdnnl-dev%s",
+                         pace_shared_object_elsewhere());
     *(void **)&entry = pace_shared_object_symbol(path, "pace_train_layer_engine", reason, sizeof reason);
     const pace_layer_engine *engine = entry ? entry() : NULL;
     if (!entry)

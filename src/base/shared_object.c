@@ -21,11 +21,19 @@ static void folder_of(char *out, size_t size, bool library) {
     if (slash) *slash = '\0';
 }
 
+static const char *named_folder(void) {
+    const char *folder = getenv("PACELINE_MODULES");
+    return folder && *folder ? folder : NULL;
+}
+
+const char *pace_shared_object_elsewhere(void) {
+    return named_folder() ? "; the folder that PACELINE_MODULES names has no such module" : "";
+}
+
 bool pace_shared_object_find(char *out, size_t size, const char *folder, const char *file) {
     static const char *const below[] = {"modules", PACE_MODULES_FROM_BIN, "paceline"};
     char base[1024];
-    const char *environment = getenv("PACELINE_MODULES");
-    if (!folder && environment && *environment) folder = environment;
+    if (!folder) folder = named_folder();
     if (folder) {
         pace_snprintf(out, size, "%s/%s", folder, file);
         return access(out, R_OK) == 0;

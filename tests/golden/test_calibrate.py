@@ -199,7 +199,7 @@ def test_without_modules(folder):
     text = " ".join(text.split())
     assert "libopenblas-dev" in text and "libdnnl-dev" in text, text
     done = subprocess.run([PACELINE, "calibrate", "cuda"], capture_output=True, text=True, env=environment)
-    assert done.returncode == 4 and "CUDA toolkit" in done.stderr, done.stderr
+    assert done.returncode == 4 and "CUDA toolkit" in done.stderr and "PACELINE_MODULES" in done.stderr, done.stderr
     words = [PACELINE, "calibrate", "--quick", "--family", "convolution", "-o", str(folder / "none.csv")]
     done = subprocess.run(words, capture_output=True, text=True, env=environment)
     assert done.returncode == 4 and "libdnnl-dev" in done.stderr and not (folder / "none.csv").exists(), done
