@@ -18,8 +18,11 @@ extern char **environ;
 void pace_program_reason(char *out, size_t size, const char *path) {
     static const char begin[] = "paceline train: ";
     char line[4096];
-    FILE *file = fopen(path, "r");
-    pace_snprintf(out, size, "it failed");
+    FILE *file = fopen(path, "a+");
+    errno = 0;
+    bool full = file && (fputc('\n', file) == EOF || fflush(file) != 0); /* then it could say nothing */
+    pace_snprintf(out, size, full ? "it failed: %s: %s" : "it failed", path, strerror(errno));
+    if (file) rewind(file);
     while (file && fgets(line, sizeof line, file)) {
         const char *said = strstr(line, begin);
         if (!said) continue;
