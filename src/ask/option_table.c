@@ -46,7 +46,8 @@ const pace_verb pace_verb_table[PACE_VERBS] = {
      "and predicts the held-out rows; asks questions, and compares the answers with tables.\n"
      "Exits with 1 when a bar is missed, when a figure is worse than in the ledger beside the\n"
      "cases, or when a case fails."},
-    {"machines", "[NAME]", "the devices of the catalogue", "Lists the devices of the catalogue, or describes one."},
+    {"machines", "[NAME|VENDOR]", "the devices of the catalogue",
+     "Lists the devices of the catalogue, or those of a vendor, or describes one."},
     {"models", "[NAME | FILE.yaml[:NAME] | FILE.onnx]", "the models of the catalogue, layer by layer",
      "Lists the models of the catalogue, or describes one layer by layer."},
 };

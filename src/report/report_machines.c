@@ -176,16 +176,40 @@ static void add_row(pace_node *table, const pace_device_catalog *catalog, const 
     pace_table_put(table, &(device_row){*device, source.confidence});
 }
 
-static void describe_all(pace_report *report, const pace_device_catalog *catalog,
-                         const pace_machine_catalog *machines) {
+typedef struct {
+    pace_device_catalog devices;
+    pace_machine_catalog machines;
+    const pace_device *device; /* NULL, as the machine: not asked for */
+    const pace_machine *machine;
+    const char *vendor; /* whose devices alone are asked for; NULL = all */
+    pace_machine own;   /* of a file */
+} asked;
+
+static bool is_of(const pace_device *device, const char *vendor) {
+    return !vendor || pace_strcasecmp(device->vendor, vendor) == 0;
+}
+
+static size_t count_of(const pace_device_catalog *catalog, const char *vendor) {
+    size_t count = 0;
+    for (size_t i = 0; i < catalog->count; i++) count += is_of(&catalog->devices[i], vendor);
+    return count;
+}
+
+/* All devices and machines, or a vendor's devices. */
+static void describe_all(pace_report *report, const asked *a) {
     pace_node *root = pace_report_root(report);
-    pace_node_sentence(root, true, "The catalogue has %zu devices and %zu machines.", catalog->count,
-                       machines->machines.count);
+    if (a->vendor)
+        pace_node_sentence(root, true, "The catalogue has %zu devices of this vendor.",
+                           count_of(&a->devices, a->vendor));
+    else
+        pace_node_sentence(root, true, "The catalogue has %zu devices and %zu machines.", a->devices.count,
+                           a->machines.machines.count);
     pace_node *table = pace_open_table(root, &devices, 0);
-    for (size_t i = 0; i < catalog->count; i++) add_row(table, catalog, &catalog->devices[i]);
+    for (size_t i = 0; i < a->devices.count; i++)
+        if (is_of(&a->devices.devices[i], a->vendor)) add_row(table, &a->devices, &a->devices.devices[i]);
     pace_node_note(root, "Rates are dense peaks per second, without sparsity; \"-\" means unsupported or unknown. "
                          "\"paceline machines NAME\" shows measured rates and all sources.");
-    put_machines(root, machines);
+    if (!a->vendor) put_machines(root, &a->machines);
 }
 
 static double figure_value(const pace_device *device, size_t i) {
@@ -314,19 +338,11 @@ static void describe_one(pace_report *report, const pace_device_catalog *catalog
     for (int i = 0; i < d.source_count; i++) pace_node_note(root, "Source %d: %s.", i + 1, d.sources[i]);
 }
 
-typedef struct {
-    pace_device_catalog devices;
-    pace_machine_catalog machines;
-    const pace_device *device; /* NULL, as the machine: not asked for */
-    const pace_machine *machine;
-    pace_machine own; /* of a file */
-} asked;
-
 static pace_status build(pace_report *report, void *context) {
     const asked *a = context;
     if (a->machine) put_machine(pace_report_root(report), a->machine);
     else if (a->device) describe_one(report, &a->devices, a->device);
-    else describe_all(report, &a->devices, &a->machines);
+    else describe_all(report, a);
     return PACE_OK;
 }
 
@@ -336,7 +352,8 @@ static pace_status find(asked *a, const char *name) {
         PACE_TRY(pace_machine_parse(&a->own, a->devices.documents, name));
         a->machine = &a->own;
     }
-    return name && !a->machine ? pace_device_resolve(&a->device, &a->devices, name, 0) : PACE_OK;
+    if (name && count_of(&a->devices, name)) a->vendor = name;
+    return name && !a->machine && !a->vendor ? pace_device_resolve(&a->device, &a->devices, name, 0) : PACE_OK;
 }
 
 pace_status pace_machines(pace_report **out, pace_context *context, const char *name) {
@@ -344,7 +361,7 @@ pace_status pace_machines(pace_report **out, pace_context *context, const char *
     PACE_TRY(pace_device_catalog_load(&a.devices, context->catalog));
     pace_status status = pace_machine_catalog_load(&a.machines, context->catalog);
     if (status == PACE_OK) status = find(&a, name);
-    const char *title = a.machine ? "Machine" : name ? "Device" : "Devices";
+    const char *title = a.machine ? "Machine" : a.device ? "Device" : "Devices";
     if (status == PACE_OK) status = pace_report_build(out, "machines", title, build, &a);
     pace_machine_catalog_free(&a.machines);
     pace_device_catalog_free(&a.devices);

@@ -324,6 +324,9 @@ def test_odd_options():
     path = put("odd.json", small_trace())
     code, _, err = run("analyze", "--on", "nosuch", path)
     expect_line(code, err, 4, "nosuch", "machines")
+    devices = json_of("machines")["devices"]
+    for vendor in {device["vendor"] for device in devices}:
+        expect(json_of("machines", vendor.upper())["devices"] == [device for device in devices if device["vendor"] == vendor], vendor)
     for value in ("-1", "0", "nan", "1e999", "many", ""):
         code, _, err = run("analyze", "--samples", value, path)
         expect_line(code, err, 2, "--samples")
