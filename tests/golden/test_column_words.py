@@ -110,7 +110,9 @@ def test_kind_is_told():
         file.write("network,device,n,bs,ms/step\nbert-large,a100-40-sxm,1,32,150\n")
         file.flush()
         done = subprocess.run([PACELINE, "predict", "--rows", file.name], capture_output=True, text=True)
+        fit = subprocess.run([PACELINE, "fit", file.name], capture_output=True, text=True)
     assert done.returncode == 0 and "read as --kind step" in done.stderr, done
+    assert fit.returncode == 3 and "read as --kind step" in fit.stderr, fit  # one row is too few
 
 
 def test_gpu_is_a_device():

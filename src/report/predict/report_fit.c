@@ -94,8 +94,6 @@ pace_status pace_fit(pace_report **out, const char *const *paths, size_t path_co
     if (options->kind) PACE_TRY(pace_row_kind_find(&kind, &pace_all_row_kinds, options->kind, false));
     else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, paths[0]);
     pace_status status = pace_fit_rows_of_kind(&report, kind, paths, path_count, options);
-    if (status == PACE_OK && !options->kind && kind != pace_all_row_kinds.items[0])
-        pace_report_warn(report, PACE_WARN_KIND_ASSUMED, NULL, "read as --kind %s, from the columns of the first table",
-                         kind->name);
+    if (!options->kind) pace_say_kind_assumed(report, status, kind);
     return pace_report_settle(out, report, status, failures);
 }

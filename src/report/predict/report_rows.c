@@ -243,6 +243,14 @@ pace_status pace_predict_rows_of_kind(pace_report **out, const pace_row_kind *ki
     return status;
 }
 
+void pace_say_kind_assumed(pace_report *report, pace_status status, const pace_row_kind *kind) {
+    char said[64];
+    if (kind == pace_all_row_kinds.items[0]) return;
+    pace_snprintf(said, sizeof said, "read as --kind %s, from the table's columns", kind->name);
+    if (status == PACE_OK) pace_report_warn(report, PACE_WARN_KIND_ASSUMED, NULL, "%s", said);
+    else if (status == PACE_E_INPUT) pace_fail_in(status, said);
+}
+
 pace_status pace_predict_rows(pace_report **out, const char *path, const pace_rows_options *options) {
     uint64_t failures = pace_memory_failures();
     const pace_row_kind *kind;
@@ -250,8 +258,6 @@ pace_status pace_predict_rows(pace_report **out, const char *path, const pace_ro
     if (options->kind) PACE_TRY(pace_row_kind_find(&kind, &pace_all_row_kinds, options->kind, true));
     else kind = pace_row_kind_of_file(&pace_all_row_kinds, options->context->catalog, path);
     pace_status status = pace_predict_rows_of_kind(&report, kind, path, options);
-    if (status == PACE_OK && !options->kind && kind != pace_all_row_kinds.items[0])
-        pace_report_warn(report, PACE_WARN_KIND_ASSUMED, NULL, "read as --kind %s, from the table's columns",
-                         kind->name);
+    if (!options->kind) pace_say_kind_assumed(report, status, kind);
     return pace_report_settle(out, report, status, failures);
 }
