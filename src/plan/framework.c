@@ -122,6 +122,9 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"nchw_until", &out->nchw_until, 1, 1000},
                                    {"from_generation", &out->from_generation, 1, 1000},
                                    {"interleaves", &out->interleaves, 1, 1},
+                                   {"one_stage", &out->one_stage, 1, 1},
+                                   {"ungrouped", &out->ungrouped, 1, 1},
+                                   {"staged_zero", &out->staged_zero, 1, 3},
                                    {"scatter_messages", &out->scatter_messages, 1, 1}};
     const char *name = pace_yaml_text_of(node, "name");
     if (!name || strlen(name) >= sizeof out->name) return fail_at(yaml, node, "a framework with a short name");

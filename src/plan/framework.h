@@ -37,6 +37,9 @@ typedef struct {
     double accumulates;      /* whether a pass of its own adds a micro-batch's gradients to those before */
     double sums_whole;       /* whether ZeRO 1 and 2 copy gradients into buckets and all-reduce these */
     double interleaves;      /* whether its pipelines have several chunks of layers a stage where it is told so */
+    double one_stage;        /* whether it cuts no model into stages of a pipeline */
+    double ungrouped;        /* whether ZeRO divides over all replicas alone, never over those of a node */
+    double staged_zero;      /* the highest stage of ZeRO that its pipelines go with; 0 = any */
     double scatter_messages; /* whether ranks that share layers send a part of a message each */
     double
         bf16_gradient_bytes; /* of gradients in bf16, beside those of one micro-batch; 0 = as of other half precision */

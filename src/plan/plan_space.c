@@ -59,7 +59,7 @@ static double value_of(pace_config *config, pace_plan_field field) {
 }
 
 static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_limits *l, const pace_config *config) {
-    bool several = l->devices > 1, trains = config->mode == PACE_TRAINING, staged = several && trains;
+    bool several = l->devices > 1, trains = config->mode == PACE_TRAINING, staged = several && trains && l->stages;
     *out = (pace_plan_values){0};
     switch (field) {
     case PACE_PLAN_TP:
@@ -67,7 +67,7 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
         break;
     case PACE_PLAN_PP: put_stages(out, l, staged ? fmin(l->layers, l->devices) : 1); break;
     case PACE_PLAN_VPP: /* may_chunk() chooses */
-        for (double v = 1; v <= (staged ? CHUNKS_MOST : 1); v++) put(out, v);
+        for (double v = 1; v <= (staged && l->chunks ? CHUNKS_MOST : 1); v++) put(out, v);
         break;
     case PACE_PLAN_CP:
         put_powers(out, several ? fmin(l->devices_of_node, fmax(1, floor(l->sequence / PACE_CONTEXT_PART_LEAST))) : 1);
@@ -79,7 +79,8 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
         break;
     case PACE_PLAN_ZERO_GROUP: /* all replicas, or those of a node (is_one() chooses) */
         put(out, 0);
-        for (double v = 2; trains && l->devices > l->devices_of_node && v <= l->devices_of_node; v *= 2) put(out, v);
+        for (double v = 2; trains && l->groups && l->devices > l->devices_of_node && v <= l->devices_of_node; v *= 2)
+            put(out, v);
         break;
     case PACE_PLAN_MICRO_BATCH: put_powers(out, l->per_step); break;
     case PACE_PLAN_SCHEDULE:
@@ -109,6 +110,7 @@ void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, 
                              .devices_of_node = limits->devices_of_node,
                              .layers = limits->layers,
                              .whole = limits->whole,
+                             .staged_zero = limits->staged_zero,
                              .tables_follow = limits->tables_follow};
     for (pace_plan_field f = 0; f < PACE_PLAN_FIELDS; f++) {
         if (pinned[f]) put(&out->values[f], value_of(&given, f));
@@ -210,6 +212,12 @@ static const pace_plan_field order[PACE_PLAN_FIELDS] = {PACE_PLAN_PRECISION,   P
                                                         PACE_PLAN_PP,          PACE_PLAN_VPP,        PACE_PLAN_SCHEDULE,
                                                         PACE_PLAN_ZERO,        PACE_PLAN_ZERO_GROUP, PACE_PLAN_OFFLOAD};
 
+/* ZeRO beside a pipeline, as far as the framework has it; what the user fixes is asked whatever that is. */
+static bool goes_with_stages(const pace_config *config, const pace_plan_space *space) {
+    bool fixed = space->values[PACE_PLAN_PP].count == 1 && space->values[PACE_PLAN_ZERO].count == 1;
+    return fixed || config->pp == 1 || space->staged_zero == 0 || config->zero_stage <= space->staged_zero;
+}
+
 /* Whether a configuration whose fields are set up to `field` may become one: everything divides, and nothing stands
  * twice for the same. A fixed ZeRO stage divides nothing where there is one replica, as in a row and in predict. */
 static bool may_be(const walker *w, pace_config *config, pace_plan_field field) {
@@ -224,6 +232,7 @@ static bool may_be(const walker *w, pace_config *config, pace_plan_field field) 
     case PACE_PLAN_VPP: return may_chunk(config, space);
     case PACE_PLAN_SCHEDULE: return may_order(config);
     case PACE_PLAN_ZERO:
+        if (!goes_with_stages(config, space)) return false;
         if (replicas > 1 || config->zero_stage == 0) return true;
         config->zero_stage = 0;
         return space->values[PACE_PLAN_ZERO].count == 1;

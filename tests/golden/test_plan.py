@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import sys
+import tempfile
 
 from checks import expect, finish, run as run_program
 
@@ -150,6 +151,43 @@ def test_deepspeed():
         wanted = {"train_batch_size": 64, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 4,
                   "bf16": {"enabled": True}, "zero_optimization": zero}
         expect(config == wanted, "DeepSpeed", config)
+
+
+def test_told_to_its_own():
+    """A configuration is told to the program that has it: Megatron-LM's flags whatever its release, nothing to a program whose words
+    nobody knows. DeepSpeed's JSON means what PyTorch's autocast does (docs.deepspeed.ai, torch_autocast), which asking of it shows."""
+    for framework, first in (("megatron-core", "torchrun"), ("megatron-lm", "torchrun"), ("maxtext", None), ("composer", None)):
+        _, answer, err = plan("gpt2", "--on", "dgx-h100", "--set", "global_batch=64", "--set", f"framework={framework}", "--top", "1")
+        lines = [row["line"] for row in answer.get("launch", [])]
+        expect([line.split()[0] for line in lines[:1]] == [first] * bool(first), framework, lines, err)
+        expect(bool(lines) != any("is told is not known" in note for note in answer["notes"]), framework, answer["notes"])
+        expect(not lines or "pretrain_gpt.py" in lines[0], framework, lines)
+    asked = ("gpt2", "--on", "dgx-h100", "--top", "1", "--set", "framework=pytorch")
+    _, answer, _ = plan(*asked, "--set", "global_batch=64", "--set", "pp=1", "--set", "tp=1", "--set", "cp=1")
+    lines = [row["line"] for row in answer["launch"]]
+    text = "".join(lines[next(i for i, line in enumerate(lines) if line.startswith("{")):])
+    expect(json.loads(text)["torch_autocast"] == {"enabled": True, "dtype": "bfloat16"}, text)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(text)
+        file.flush()
+        _, again, err = plan(*asked, "--from", file.name)
+    expect(again["values"]["yours.step_s"] == answer["values"]["best.step_s"], "as told", err)
+
+
+def test_what_frameworks_have():
+    """DeepSpeed's pipelines have no chunks, and refuse ZeRO 2 and 3 (PipelineEngine); Hugging Face's trainers have none."""
+    def asked(framework, *fixed):
+        _, answer, err = plan("llama3-8b", "--on", "dgx-a100*2", "--set", "global_batch=64", "--set", f"framework={framework}",
+                              *[word for one in fixed for word in ("--set", one)], "--top", "2000")
+        expect(answer["configurations"], framework, fixed, err)
+        return answer["configurations"]
+    rows = asked("deepspeed", "cp=2", "tp=1")
+    expect(any(row["pp"] > 1 for row in rows) and all(row["vpp"] == 1 and row["zero_group"] == 0 for row in rows), "DeepSpeed")
+    expect(all(row["zero_stage"] < 2 for row in rows if row["pp"] > 1), "DeepSpeed's pipelines")
+    expect(all(row["pp"] == 1 for row in asked("deepspeed", "cp=2", "zero_stage=3")), "fixed")
+    expect(all(row["zero_stage"] == 3 for row in asked("deepspeed", "cp=2", "zero_stage=3", "pp=2")), "both fixed")
+    expect(all(row["pp"] == 1 for row in asked("trl", "cp=2")), "trl")
+    expect(any(row["vpp"] > 1 for row in asked("megatron-core", "cp=2", "zero_stage=1", "pp=2")), "Megatron")
 
 
 def test_uneven_chunks():
@@ -330,7 +368,7 @@ def test_settle():
 
 def test_command():
     """The command that is printed gives the same step, also of one replica: it has ZeRO where sequences are cut, no jitter where nobody waits."""
-    for words in (("vit_base_16", "--on", "gb200-nvl72", "--set", "global_batch=64", "--set", "framework=maxtext", "--set", "cp=2", "--set", "dp=1"),
+    for words in (("gpt2", "--on", "gb200-nvl72", "--set", "global_batch=64", "--set", "framework=maxtext", "--set", "cp=2", "--set", "dp=1"),
                   ("resnet50", "--on", "mi300x-node", "--set", "global_batch=256", "--set", "framework=nemo", "--set", "dp=1", "--jitter", "3%")):
         _, answer, err = plan(*words, "--top", "1")
         command = next(note for note in answer["notes"] if "asked of predict" in note).split(": paceline ")[1]
@@ -484,6 +522,8 @@ test_fastest_of_all()
 test_stages_without_sequences()
 test_tokens_and_price()
 test_launch()
+test_told_to_its_own()
+test_what_frameworks_have()
 test_deepspeed()
 test_uneven_chunks()
 test_no_setting_is_faster()

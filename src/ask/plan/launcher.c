@@ -149,7 +149,7 @@ pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog
     PACE_TRY(pace_catalog_document(&yaml, catalog, "launchers.yaml"));
     PACE_TRY(pace_yaml_member(&all, yaml, pace_yaml_root(yaml), "launchers"));
     PACE_YAML_EACH (one, all)
-        if (!chosen || !is_of(chosen, launch->framework)) chosen = one;
-    *name = pace_yaml_text_of(chosen, "name");
+        if (is_of(one, launch->framework)) chosen = one;
+    *name = chosen ? pace_yaml_text_of(chosen, "name") : NULL;
     return add_lines(lines, yaml, pace_yaml_get(chosen, "lines"), launch);
 }

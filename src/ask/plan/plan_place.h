@@ -106,7 +106,7 @@ typedef struct {
     double jitter;                      /* of devices' steps, as a share; NAN = not said */
     bool batch_assumed, batch_chosen;   /* chosen: by the critical batch */
     bool stopped;                       /* before all was searched and answered */
-    const char *launcher; /* what the best configuration is told to; borrowed from the catalogue; NULL = nothing fits */
+    const char *launcher; /* what the fastest is told to; borrowed; NULL = nothing fits, or no launcher is for it */
     pace_texts launch;
     pace_texts taken_out;   /* of a file of yours: what its lines would set and these do not */
     pace_analysis *picture; /* the schedule of the fastest; NULL = it has no pipeline, or none can be drawn */

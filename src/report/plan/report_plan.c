@@ -364,6 +364,10 @@ PACE_TABLE(launch_table, "launch", "Told to the program that trains", PACE_FOR_A
 
 static void put_launch(pace_node *root, const pace_plan_asked *a) {
     char title[96];
+    if (!a->launcher && pace_plan_best(a, false))
+        pace_node_note(root,
+                       "How %s is told is not known: the command below has the settings of the fastest configuration.",
+                       a->places.items[0]->step.asked.framework->name);
     if (!a->launcher) return;
     pace_snprintf(title, sizeof title, "The fastest, told to %.40s", a->launcher);
     pace_node *table = pace_open_table_as(root, &launch_table, 0, title);
