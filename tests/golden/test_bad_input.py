@@ -324,6 +324,10 @@ def test_odd_options():
     path = put("odd.json", small_trace())
     code, _, err = run("analyze", "--on", "nosuch", path)
     expect_line(code, err, 4, "nosuch", "machines")
+    idle = put("idle.json", {"traceEvents": [*small_events(), event("user_annotation", "ProfilerStep#2", 9, 9, 2100, 40)]})
+    for words, chosen in (((), False), (("--steps", "2"), True), (("--skip", "2"), True)):
+        summary = document(*words, idle)["summary"]
+        expect(any("No step that was chosen has work" in line for line in summary) == chosen, "an idle step", words, summary)
     devices = json_of("machines")["devices"]
     for vendor in {device["vendor"] for device in devices}:
         expect(json_of("machines", vendor.upper())["devices"] == [device for device in devices if device["vendor"] == vendor], vendor)

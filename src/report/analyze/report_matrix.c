@@ -193,6 +193,9 @@ void pace_put_headline(pace_node *root, const pace_analysis *analysis, const pac
     else
         pace_node_sentence(root, true, "A step takes %s (%smedian of %zu).", time.text,
                            typical->steps % 2 ? "" : "upper ", typical->steps);
+    if (typical->steps == 0 && rank->marks.items.count > 0)
+        pace_node_sentence(root, true, "No step%s has work: the figures are of the whole trace.",
+                           options->steps.numbers || options->steps.skip ? " that was chosen" : "");
     put_shares(root, &typical->matrix, rank->work.host_is_device);
     pace_put_tail(root, "It", rank, typical);
     put_which(root, analysis, rank);
