@@ -52,12 +52,17 @@ static double shard_host_s(const pace_step_plan *plan, const slot_shards *shards
     return ((shards->gather_s > 0) + (shards->reduce_s > 0)) * flat_host_s(plan, shards->tensors);
 }
 
+/* What the host takes for so many modules that ZeRO 3 gathers by themselves. */
+static double modules_s(const pace_step_plan *plan, double modules) {
+    return plan->config.zero_stage >= 3 ? plan->framework->gathered_module_s * modules : 0;
+}
+
 /* What the host takes for layers of experts besides launches, while the device stands: it waits for the numbers of
  * tokens, and where modules are gathered by themselves for their parameters. */
 static double dispatch_s(const pace_step_plan *plan, const pace_slot *slot) {
     const pace_framework *framework = plan->framework;
-    double gathers_s = plan->config.zero_stage >= 3 ? framework->gathered_module_s * slot->modules : 0;
-    return framework->dispatch_s * slot->dispatches + framework->expert_s * slot->experts + gathers_s;
+    return framework->dispatch_s * slot->dispatches + framework->expert_s * slot->experts +
+           modules_s(plan, slot->expert_modules);
 }
 
 static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_factors *f, const pace_slot *slot,
@@ -69,7 +74,8 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     w.compute_s = w.products_s + f->stream * (slot->stream_s + shards->copy_s) + slot->gap_s;
     double device_s = w.compute_s,
            host_s = f->launch * (framework->launch_s * slot->calls + framework->adapter_launch_s * slot->adapter_calls +
-                                 dispatch_s(plan, slot) + slot->host_s + shards->move_s + shard_host_s(plan, shards));
+                                 dispatch_s(plan, slot) + modules_s(plan, slot->modules) + slot->host_s +
+                                 shards->move_s + shard_host_s(plan, shards));
     for (int g = 0; g < PACE_SLOT_GROUPS; g++) {
         double alone_s = pace_factor_of(f, plan->slots->across[g]) * slot->exchange_s[g];
         w.group_s[g] = alone_s > 0 ? pace_exchange_left_s(alone_s, overlap[g], f->hidden, w.compute_s) : 0;
@@ -92,6 +98,7 @@ static pace_passes slot_passes(const pace_step_plan *plan, const pace_step_facto
     double cover_s = one_block ? 0 : shards->beside_s + (host_s > device_s ? host_s : device_s);
     double exchanged_s = pace_factor_of(f, plan->gradient_across) * (shards->gather_s + shards->reduce_s);
     if (exchanged_s > 0) w.data_s = pace_exchange_left_s(exchanged_s, framework->overlap_gradients, f->hidden, cover_s);
+    if (!is_lowered(plan) && sent_s <= 0) w.data_s = pace_most(0, w.data_s - w.host_s); /* while the device stands */
     double alone_s = pace_passes_s(&w);
     w.clocks = (pace_clocks){host_s, alone_s, pace_most(host_s, alone_s) + slot->turns_s};
     return w;

@@ -251,15 +251,17 @@ static pace_status price_backward(pace_slot *slot, pace_step_slots *slots, const
     return PACE_OK;
 }
 
-/* Each weight of an expert is a module; one beside which an adapter stands is three. */
-static void count_experts(pace_slot *slot, const pace_layer *layer, const pace_config *config) {
+/* Each product is a module, and so is each weight of an expert; one beside which an adapter stands is three (adapters
+ * of other products are layers of their own). */
+static void count_modules(pace_slot *slot, const pace_layer *layer, const pace_config *config) {
+    if (layer->rule->kind == PACE_LAYER_LINEAR) slot->modules++;
     if (!layer->rule->expert_elements) return;
     double experts = layer->option[PACE_OPTION_EXPERTS] / config->ep;
     double weights = layer->option[PACE_OPTION_GATED] > 0 ? 3 : 2;
     bool adapts = config->lora > 0 && config->lora_layers == PACE_LORA_ALL;
     slot->dispatches++;
     slot->experts += experts;
-    slot->modules += experts * weights * (adapts ? 3 : 1);
+    slot->expert_modules += experts * weights * (adapts ? 3 : 1);
 }
 
 static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pace_model *model,
@@ -273,7 +275,7 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
         config->graphs >= PACE_GRAPHS_BLOCKS || (config->graphs && config->recompute != PACE_RECOMPUTE_FULL);
     if (pass == PACE_PART_RECOMPUTE && in_graph) slot->host_s = slot->turns_s = slot->calls = 0; /* of backward's */
     for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
-        count_experts(slot, &model->layers.items[i], config);
+        count_modules(slot, &model->layers.items[i], config);
     return PACE_OK;
 }
 

@@ -31,12 +31,13 @@ typedef struct {
     double gap_s;          /* between kernels that follow at once, as far as the host is known */
     double
         turns_s; /* host and device take turns at being late: what both together take longer than the later of them */
-    double launches;      /* kernels and exchanges the host issues */
-    double calls;         /* that it makes for them: one for each graph that is captured */
-    double adapter_calls; /* besides: for adapters */
-    double dispatches;    /* layers of experts, whose tokens the host sorts and waits for */
-    double experts;       /* of these layers on one rank */
-    double modules;       /* that hold their weights, and adapters beside them */
+    double launches;       /* kernels and exchanges the host issues */
+    double calls;          /* that it makes for them: one for each graph that is captured */
+    double adapter_calls;  /* besides: for adapters */
+    double dispatches;     /* layers of experts, whose tokens the host sorts and waits for */
+    double experts;        /* of these layers on one rank */
+    double expert_modules; /* that hold their weights, and adapters beside them */
+    double modules;        /* of all other products */
 } pace_slot;
 
 typedef struct {

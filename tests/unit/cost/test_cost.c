@@ -483,8 +483,8 @@ TEST(test_narrow_convolutions_wait_for_the_l2) {
 }
 
 /* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.20 times on Hopper in
- * BF16, 1.18 times on Ampere, 1.35 in TF32; convolutions on these units, too. Of devices of other makes and generations
- * nothing is known. */
+ * BF16, 1.18 times on Ampere, 1.35 in TF32; convolutions on these units, too. An H20, Hopper with a seventh of the
+ * matrix units' rate, stays below its limit. Of devices of other makes and generations nothing is known. */
 TEST(test_load) {
     static const char *const unknown[] = {"gv100", "gaudi2", "v100-sxm2-16", "mi300x", "rtx-2070"};
     pace_op large = half_precision(8192, 8192, 8192), thin = half_precision(1, 8192, 8192);
@@ -492,6 +492,7 @@ TEST(test_load) {
     assert_true(hopper > 1.16 && hopper < 1.24 && ampere > 1.12 && ampere < 1.2);
     assert_true(stretched("gb200", large) > 1.25 && stretched("gh200-96", large) > 1.16);
     assert_true(stretched("h100-80-sxm", thin) < 1.02);
+    assert_true(stretched("h20-96-sxm", large) == 1 && stretched("h200-141-sxm", large) > 1.16);
     assert_true(stretched("h100-80-sxm", op_of(PACE_OP_GEMM, "linear", 1, 8192, 8192, 8192)) == 1);
     assert_true(stretched("h100-80-sxm", op_of(PACE_OP_COPY, "concat", 1e8, 1, 1, 1)) == 1);
     double half = stretched("a100-80-sxm", wide_convolution(PACE_FP16));
