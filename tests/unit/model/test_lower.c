@@ -147,8 +147,8 @@ static double score_bytes(const char *name, int precision, int attention, int ex
  * writes them. PyTorch's autocast runs softmax in single precision. BERT's mask of padding is as wide as its
  * parameters, so that all that follows is too, until the product casts it; GPT-2 casts weights before dropout (Hugging
  * Face's BertSelfAttention, GPT2Attention). Between products a compiler's kernel reads scores and writes what backward
- * needs: weights, dropout's mask and output, 5 a s^2 b (Korthikanti et al. 2022, section 4.1). Megatron's kernel by hand
- * makes weights, reading half of the scores behind a causal mask (its scaled_upper_triang_masked_softmax.h), and
+ * needs: weights, dropout's mask and output, 5 a s^2 b (Korthikanti et al. 2022, section 4.1). Megatron's kernel by
+ * hand makes weights, reading half of the scores behind a causal mask (its scaled_upper_triang_masked_softmax.h), and
  * dropout reads them again. */
 TEST(test_scores_in_memory) {
     enum { FP16 = 2 + 4 + 4 + 4 + 5 + 2, BERT = 2 + 4 + 6 + 8 + 9 + 6 + 2, GPT = 2 + 4 + 4 + 6 + 6 + 5 + 2 };
