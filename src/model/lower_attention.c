@@ -18,12 +18,23 @@ static void forward_rotary(pace_lowering *to, double whole, double share, int by
     if (share < 1) pace_emit_op(to, "aten::cat", pace_emit_copy(to, "concat", whole, bytes));
 }
 
+/* Scale, mask and softmax as one kernel written by hand, which reads no further than a causal mask's diagonal
+ * (Megatron-LM, fused_kernels/scaled_upper_triang_masked_softmax.h); no compiler fuses dropout with it. */
+static pace_op softmax_by_hand(pace_lowering *to, const pace_attention *size, pace_pass pass, int bytes) {
+    double rows = size->b * size->heads * size->queries;
+    pace_op op = pace_emit_rows(to, PACE_OP_SOFTMAX, "", pass, rows, size->keys, bytes);
+    if (size->causal) op.read_bytes /= 2;
+    return op;
+}
+
 /* From scores to weights. A mask of padding is as wide as parameters, so that autocast's scores are from there on;
  * dropout follows where weights are still in single precision, or behind a causal mask where they are half again, as
- * Hugging Face's BERT and GPT-2 have it. */
+ * Hugging Face's BERT and GPT-2 have it. Backward needs no scores, only weights. */
 static void forward_weights(pace_lowering *to, const pace_attention *size, int bytes) {
     double scores = size->b * size->heads * size->queries * size->keys;
     pace_score_bytes wide = pace_lower_score_bytes(to, size, bytes);
+    const bool keeps = to->keeps;
+    to->keeps = false;
     pace_emit_op(to, "aten::div", pace_emit_elementwise(to, "div", scores, 1, 1, bytes));
     pace_op mask = pace_emit_elementwise(to, size->causal ? "where" : "add", scores, 1, 1, bytes);
     pace_emit_op(to, size->causal ? "aten::where" : "aten::add", pace_emit_written_as(mask, wide.masked));
@@ -31,6 +42,7 @@ static void forward_weights(pace_lowering *to, const pace_attention *size, int b
                  pace_emit_written_as(pace_emit_rows(to, PACE_OP_SOFTMAX, "", PACE_PASS_FORWARD, scores / size->keys,
                                                      size->keys, wide.masked),
                                       wide.softmax));
+    to->keeps = keeps;
     if (wide.dropped == bytes) pace_forward_cast(to, scores, wide.softmax, bytes);
     if (size->drops) {
         pace_emit_op(to, "aten::dropout > aten::native_dropout", pace_lower_dropout(to, scores, wide.dropped));
@@ -38,11 +50,19 @@ static void forward_weights(pace_lowering *to, const pace_attention *size, int b
     if (wide.dropped != bytes) pace_forward_cast(to, scores, wide.dropped, bytes);
 }
 
+static void forward_weights_by_hand(pace_lowering *to, const pace_attention *size, int bytes) {
+    double scores = size->b * size->heads * size->queries * size->keys;
+    pace_emit_op(to, "aten::softmax > aten::_softmax", softmax_by_hand(to, size, PACE_PASS_FORWARD, bytes));
+    pace_emit_flush(to);
+    if (size->drops) pace_emit_op(to, "aten::dropout > aten::native_dropout", pace_lower_dropout(to, scores, bytes));
+}
+
 static void forward_attention_math(pace_lowering *to, const pace_attention *size, int bytes) {
     double products = size->b * size->heads;
     pace_emit_op(to, "aten::matmul > aten::bmm",
                  pace_emit_gemm(to, products, size->queries, size->keys, size->head_dim, bytes));
-    forward_weights(to, size, bytes);
+    if (to->config->fuses_norms) forward_weights_by_hand(to, size, bytes);
+    else forward_weights(to, size, bytes);
     pace_emit_op(to, "aten::matmul > aten::bmm",
                  pace_emit_gemm(to, products, size->queries, size->value_dim, size->keys, bytes));
     pace_emit_op(to, "aten::contiguous",
@@ -109,12 +129,24 @@ static void backward_weights(pace_lowering *to, const pace_attention *size, int 
     pace_backward_one_map(to, "DivBackward0", "aten::div", "div", scores, 1, bytes);
 }
 
+static void backward_weights_by_hand(pace_lowering *to, const pace_attention *size, int bytes) {
+    double scores = size->b * size->heads * size->queries * size->keys;
+    if (size->drops)
+        pace_backward_one_map(to, "NativeDropoutBackward0", "aten::native_dropout_backward", "dropout", scores,
+                              1 + 1.0 / bytes, bytes);
+    pace_emit_flush(to);
+    pace_emit_backward_op(to, "SoftmaxBackward0", "aten::_softmax_backward_data",
+                          softmax_by_hand(to, size, PACE_PASS_BACKWARD, bytes));
+    pace_emit_flush(to);
+}
+
 static void backward_attention_math(pace_lowering *to, const pace_attention *size, int bytes) {
     double products = size->b * size->heads;
     pace_emit_open_backward(to, "CloneBackward0");
     pace_emit_close_backward(to);
     pace_backward_two_products(to, products, size->queries, size->value_dim, size->keys, bytes);
-    backward_weights(to, size, bytes);
+    if (to->config->fuses_norms) backward_weights_by_hand(to, size, bytes);
+    else backward_weights(to, size, bytes);
     pace_backward_two_products(to, products, size->queries, size->keys, size->head_dim, bytes);
 }
 
