@@ -484,8 +484,8 @@ TEST(test_narrow_convolutions_wait_for_the_l2) {
 
 /* At its limit of power a device computes more slowly on its matrix units, and nothing else: 1.22 times on Hopper in
  * BF16; on an A100 at 400 W no more than the highest clock is of the base clock (NVIDIA's 1,410 and 1,275 MHz), but in
- * TF32; convolutions on these units, too. An H20, Hopper with a seventh of the matrix units' rate, stays below its limit.
- * Of devices of other makes and generations nothing is known. */
+ * TF32; convolutions on these units, too. An H20, Hopper with a seventh of the matrix units' rate, stays below its
+ * limit. Of devices of other makes and generations nothing is known. */
 TEST(test_load) {
     static const char *const unknown[] = {"gv100", "gaudi2", "v100-sxm2-16", "mi300x", "rtx-2070"};
     pace_op large = half_precision(8192, 8192, 8192), thin = half_precision(1, 8192, 8192);
