@@ -20,7 +20,7 @@ pace_status pace_launch_frameworks(const char *names[PACE_LAUNCHERS_MOST], size_
                                    pace_catalog *catalog) PACE_MUST_CHECK;
 
 /** The launcher's name, borrowed from the catalogue, and its lines for a configuration; NULL and none of a framework
- * that no launcher is for. Errors: PACE_E_INPUT for a
- * catalogue that cannot be, with the place. Free `lines` with pace_texts_free(), also after a failure. */
+ * that no launcher is for. Errors: PACE_E_INPUT for a catalogue that cannot be, with the place. Free `lines` with
+ * pace_texts_free(), also after a failure. */
 pace_status pace_launch_lines(const char **name, pace_texts *lines, pace_catalog *catalog,
                               const pace_launching *launch) PACE_MUST_CHECK;
