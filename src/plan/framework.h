@@ -122,6 +122,9 @@ pace_status pace_frameworks_named(const pace_framework **out, const pace_framewo
 const pace_framework *pace_frameworks_released(const pace_frameworks *frameworks, const pace_framework *of,
                                                const char *text, const pace_device *device);
 
+/** What a configuration has and the framework has not, for people: "chunks of stages (vpp), ..."; false = nothing. */
+bool pace_framework_lacks(char *out, size_t size, const pace_framework *framework, const pace_config *config);
+
 /** How its steps run and are shared unless given: execution, attention, ZeRO, sequence parallelism. */
 void pace_framework_defaults(pace_config *config, const pace_framework *framework);
 

@@ -188,6 +188,11 @@ def test_what_frameworks_have():
     expect(all(row["zero_stage"] == 3 for row in asked("deepspeed", "cp=2", "zero_stage=3", "pp=2")), "both fixed")
     expect(all(row["pp"] == 1 for row in asked("trl", "cp=2")), "trl")
     expect(any(row["vpp"] > 1 for row in asked("megatron-core", "cp=2", "zero_stage=1", "pp=2")), "Megatron")
+    for fields, lacks in ((("pp=2", "vpp=4"), "chunks"), (("pp=2", "zero_stage=3"), "beside a pipeline"), (("zero_stage=3", "zero_group=4"), "zero_group"),
+                          (("pp=2", "zero_stage=1"), None), (("zero_stage=3",), None)):
+        words = [word for field in ("framework=deepspeed", "global_batch=64", *fields) for word in ("--set", field)]
+        said = [line for line in json.loads(run("predict", "llama2-7b", "--on", "dgx-a100-80*2", *words, "-f", "json", "-q")[1])["summary"] if "the catalogue knows" in line]
+        expect(len(said) == (lacks is not None) and all(lacks in line for line in said), "predict", fields, said)
 
 
 def test_uneven_chunks():

@@ -254,6 +254,10 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
             "No batch was given: micro-batch %.0f is assumed, the largest power of two that fits, at most %.0f; "
             "--set micro_batch=N changes it.",
             step->asked.config.micro_batch, step->frameworks.micro_batch_most);
+    char lacks[160];
+    if (pace_framework_lacks(lacks, sizeof lacks, step->asked.framework, &step->asked.config))
+        pace_node_sentence(root, true, "%s has no %s as far as the catalogue knows: this is answered as if it had.",
+                           step->asked.framework->name, lacks);
     put_precision(root, step);
     if (step->two_way)
         pace_node_note(root,
