@@ -325,15 +325,19 @@ const pace_framework *pace_frameworks_released(const pace_frameworks *frameworks
     return of;
 }
 
+bool pace_framework_stages_zero(const pace_framework *framework, const pace_config *config) {
+    return config->pp == 1 || framework->staged_zero == 0 || config->zero_stage <= framework->staged_zero;
+}
+
 bool pace_framework_lacks(char *out, size_t size, const pace_framework *framework, const pace_config *config) {
     bool staged = config->pp > 1, shards = config->zero_stage > 0;
-    bool beside = staged && framework->staged_zero > 0 && config->zero_stage > framework->staged_zero;
     if (size) *out = '\0';
     if (staged && framework->one_stage > 0) pace_list(out, size, ", ", "stages of a pipeline (pp)");
     if (config->vpp > 1 && !(framework->interleaves > 0)) pace_list(out, size, ", ", "chunks of stages (vpp)");
     if (!framework->zero_known[(int)config->zero_stage] && shards)
         pace_list(out, size, ", ", "ZeRO %g", config->zero_stage);
-    else if (beside) pace_list(out, size, ", ", "ZeRO %g beside a pipeline", config->zero_stage);
+    else if (!pace_framework_stages_zero(framework, config))
+        pace_list(out, size, ", ", "ZeRO %g beside a pipeline", config->zero_stage);
     if (shards && config->zero_group > 0 && framework->ungrouped > 0)
         pace_list(out, size, ", ", "ZeRO over a part of the replicas (zero_group)");
     return size && *out;

@@ -122,6 +122,9 @@ pace_status pace_frameworks_named(const pace_framework **out, const pace_framewo
 const pace_framework *pace_frameworks_released(const pace_frameworks *frameworks, const pace_framework *of,
                                                const char *text, const pace_device *device);
 
+/** Whether its pipelines go with the stage of ZeRO that a configuration has. */
+bool pace_framework_stages_zero(const pace_framework *framework, const pace_config *config);
+
 /** What a configuration has and the framework has not, for people: "chunks of stages (vpp), ..."; false = nothing. */
 bool pace_framework_lacks(char *out, size_t size, const pace_framework *framework, const pace_config *config);
 

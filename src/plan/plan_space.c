@@ -59,7 +59,8 @@ static double value_of(pace_config *config, pace_plan_field field) {
 }
 
 static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_limits *l, const pace_config *config) {
-    bool several = l->devices > 1, trains = config->mode == PACE_TRAINING, staged = several && trains && l->stages;
+    bool several = l->devices > 1, trains = config->mode == PACE_TRAINING,
+         staged = several && trains && !(l->framework->one_stage > 0);
     *out = (pace_plan_values){0};
     switch (field) {
     case PACE_PLAN_TP:
@@ -67,7 +68,7 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
         break;
     case PACE_PLAN_PP: put_stages(out, l, staged ? fmin(l->layers, l->devices) : 1); break;
     case PACE_PLAN_VPP: /* may_chunk() chooses */
-        for (double v = 1; v <= (staged && l->chunks ? CHUNKS_MOST : 1); v++) put(out, v);
+        for (double v = 1; v <= (staged && l->framework->interleaves > 0 ? CHUNKS_MOST : 1); v++) put(out, v);
         break;
     case PACE_PLAN_CP:
         put_powers(out, several ? fmin(l->devices_of_node, fmax(1, floor(l->sequence / PACE_CONTEXT_PART_LEAST))) : 1);
@@ -75,17 +76,17 @@ static void fill(pace_plan_values *out, pace_plan_field field, const pace_plan_l
     case PACE_PLAN_EP: put_divisors(out, l->whole ? l->devices : 0, l->experts ? l->devices : 1); break;
     case PACE_PLAN_ZERO:
         for (int stage = 0; stage < (trains ? ZERO_STAGES : 1); stage++)
-            if (l->zero_known[stage]) put(out, stage);
+            if (l->framework->zero_known[stage]) put(out, stage);
         break;
     case PACE_PLAN_ZERO_GROUP: /* all replicas, or those of a node (is_one() chooses) */
         put(out, 0);
-        for (double v = 2; trains && l->groups && l->devices > l->devices_of_node && v <= l->devices_of_node; v *= 2)
-            put(out, v);
+        if (!trains || l->framework->ungrouped > 0 || l->devices <= l->devices_of_node) break;
+        for (double v = 2; v <= l->devices_of_node; v *= 2) put(out, v);
         break;
     case PACE_PLAN_MICRO_BATCH: put_powers(out, l->per_step); break;
     case PACE_PLAN_SCHEDULE:
         for (int order = 0; order < (staged ? PACE_SCHEDULES : 1); order++)
-            if (l->schedule_known[order]) put(out, order);
+            if (l->framework->schedule_known[order]) put(out, order);
         break;
     case PACE_PLAN_PRECISION:
         put(out, config->precision);
@@ -110,7 +111,7 @@ void pace_plan_space_make(pace_plan_space *out, const pace_plan_limits *limits, 
                              .devices_of_node = limits->devices_of_node,
                              .layers = limits->layers,
                              .whole = limits->whole,
-                             .staged_zero = limits->staged_zero,
+                             .framework = limits->framework,
                              .tables_follow = limits->tables_follow};
     for (pace_plan_field f = 0; f < PACE_PLAN_FIELDS; f++) {
         if (pinned[f]) put(&out->values[f], value_of(&given, f));
@@ -215,7 +216,7 @@ static const pace_plan_field order[PACE_PLAN_FIELDS] = {PACE_PLAN_PRECISION,   P
 /* ZeRO beside a pipeline, as far as the framework has it; what the user fixes is asked whatever that is. */
 static bool goes_with_stages(const pace_config *config, const pace_plan_space *space) {
     bool fixed = space->values[PACE_PLAN_PP].count == 1 && space->values[PACE_PLAN_ZERO].count == 1;
-    return fixed || config->pp == 1 || space->staged_zero == 0 || config->zero_stage <= space->staged_zero;
+    return fixed || pace_framework_stages_zero(space->framework, config);
 }
 
 /* Whether a configuration whose fields are set up to `field` may become one: everything divides, and nothing stands

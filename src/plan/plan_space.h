@@ -5,6 +5,7 @@
 #pragma once
 
 #include "model/config.h"
+#include "plan/framework.h"
 
 enum { PACE_PLAN_VALUES = 40 };
 
@@ -38,7 +39,7 @@ typedef struct {
     double dp;          /* 0 = what is left of the devices */
     bool whole;         /* no device may be idle */
     bool tables_follow; /* ep is dp x cp: a recommender's tables lie on all ranks */
-    double staged_zero; /* the highest stage of ZeRO beside a pipeline; 0 = any */
+    const pace_framework *framework;
     pace_plan_values values[PACE_PLAN_FIELDS];
 } pace_plan_space;
 
@@ -51,11 +52,7 @@ typedef struct {
     int half;        /* the precision that may take the place of fp32; PACE_RUN_FP32 = none */
     bool splits;     /* tp may split layers */
     bool experts, tables_follow, whole;
-    bool stages, chunks;        /* the framework cuts models into stages of a pipeline, and these into chunks */
-    bool groups;                /* its ZeRO may divide over the replicas of a node */
-    double staged_zero;         /* the highest stage of ZeRO that it has beside a pipeline; 0 = any */
-    const bool *zero_known;     /* of four stages: the framework has it */
-    const bool *schedule_known; /* of all orders of pipelines */
+    const pace_framework *framework; /* what it has not is not looked at */
 } pace_plan_limits;
 
 /** Fills the values of every field that `pinned` does not fix: tp up to a node, pp and vpp up to the layers, cp for

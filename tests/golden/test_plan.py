@@ -193,6 +193,15 @@ def test_what_frameworks_have():
         words = [word for field in ("framework=deepspeed", "global_batch=64", *fields) for word in ("--set", field)]
         said = [line for line in json.loads(run("predict", "llama2-7b", "--on", "dgx-a100-80*2", *words, "-f", "json", "-q")[1])["summary"] if "the catalogue knows" in line]
         expect(len(said) == (lacks is not None) and all(lacks in line for line in said), "predict", fields, said)
+    for framework, lacks in (("deepspeed", True), ("megatron-core", False)):  # a plan and a row say the same as predict
+        fixed = ("llama2-7b", "--on", "dgx-a100-80*2", "--set", f"framework={framework}", "--set", "global_batch=64", "--set", "pp=2", "--set", "vpp=4")
+        said = [line for line in plan(*fixed, "--set", "zero_stage=1")[1]["summary"] if "the catalogue knows" in line]
+        expect(len(said) == lacks and all("chunks" in line for line in said), "plan", framework, said)
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write(f"model,system,n_gpu,framework,pp,vpp,global_batch\nllama2-7b,dgx-a100-80,16,{framework},2,4,64\n")
+            file.flush()
+            said = run("predict", "--kind", "step", "--rows", file.name, "-q")[1]
+        expect((f"as if {framework} had chunks" in said) == lacks, "row", framework, said)
 
 
 def test_uneven_chunks():

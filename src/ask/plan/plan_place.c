@@ -87,12 +87,7 @@ static pace_status make_values(pace_plan_place *p, const pace_config *config, co
                                      .splits = splits,
                                      .experts = experts,
                                      .whole = whole,
-                                     .stages = !(one->framework->one_stage > 0),
-                                     .chunks = one->framework->interleaves > 0,
-                                     .groups = !(one->framework->ungrouped > 0),
-                                     .staged_zero = one->framework->staged_zero,
-                                     .zero_known = one->framework->zero_known,
-                                     .schedule_known = one->framework->schedule_known,
+                                     .framework = one->framework,
                                      .tables_follow = tables && !pinned[PACE_PLAN_EP]};
     p->layers = parts.layers;
     pace_model_parts_free(&parts);

@@ -81,10 +81,18 @@ static void doubt_layout(pace_step_row *out, const pace_step_reader *r) {
     out->unsaid_spread = hypot(out->unsaid_spread, r->things->doubts.figure[PACE_DOUBT_ROW_LAYOUT]);
 }
 
+/* What was run, a framework has, whatever the catalogue knows of it. */
+static void note_lacks(pace_step_row *out) {
+    char lacks[160];
+    if (!out->ran && pace_framework_lacks(lacks, sizeof lacks, out->framework, &out->config))
+        pace_step_note(out, "answered as if %s had %s", out->framework->name, lacks);
+}
+
 void pace_step_row_unsaid(pace_step_row *out, const pace_step_reader *r, size_t row) {
     out->ran = is_record(r);
     set_chunks(out, r, row);
     doubt_precision(out, r, row);
     note_half(out);
     doubt_layout(out, r);
+    note_lacks(out);
 }

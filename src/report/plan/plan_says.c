@@ -192,6 +192,7 @@ static void say_best(pace_node *root, const pace_plan_asked *a, const pace_plan_
                        pace_show_ns(pace_estimate_low_ns(one->time_s)).text,
                        pace_show_ns(pace_estimate_high_ns(one->time_s)).text,
                        pace_show_step_rate(pace_plan_rate(p, one)).text, next);
+    pace_put_lacks(root, p->step.asked.framework, &one->candidate.config);
     say_framework(root, a, p);
     say_other(root, a, p);
     pace_say_found(pace_node_report(root), p->step.asked.model, &p->step.asked.config);

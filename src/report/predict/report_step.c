@@ -243,6 +243,13 @@ static void put_closely(pace_node *root, const pace_step_asked *step) {
                        pace_show_bytes(need).text, pace_show_bytes(has).text);
 }
 
+void pace_put_lacks(pace_node *root, const pace_framework *framework, const pace_config *config) {
+    char lacks[160];
+    if (pace_framework_lacks(lacks, sizeof lacks, framework, config))
+        pace_node_sentence(root, true, "%s has no %s as far as the catalogue knows: this is answered as if it had.",
+                           framework->name, lacks);
+}
+
 void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
     double ranks = pace_config_ranks(&step->asked.config);
     if (step->idle_devices > 0)
@@ -254,10 +261,7 @@ void pace_put_unsaid(pace_node *root, const pace_step_asked *step) {
             "No batch was given: micro-batch %.0f is assumed, the largest power of two that fits, at most %.0f; "
             "--set micro_batch=N changes it.",
             step->asked.config.micro_batch, step->frameworks.micro_batch_most);
-    char lacks[160];
-    if (pace_framework_lacks(lacks, sizeof lacks, step->asked.framework, &step->asked.config))
-        pace_node_sentence(root, true, "%s has no %s as far as the catalogue knows: this is answered as if it had.",
-                           step->asked.framework->name, lacks);
+    pace_put_lacks(root, step->asked.framework, &step->asked.config);
     put_precision(root, step);
     if (step->two_way)
         pace_node_note(root,
