@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_FIGURES = 32, MOST_NOTES = 24 };
+enum { MOST_FIGURES = 32, MOST_NOTES = 24, UNKEPT_S = 120 };
 
 typedef struct {
     const char *family, *source;
@@ -298,6 +298,19 @@ static pace_status measure_all(calibration *c) {
     return PACE_OK;
 }
 
+/* What one point is expected to take: its batches, and finding how many runs these have. */
+static double expected_s(const calibration *c) { return 1.3 * c->sweep.limits.point_s; }
+
+/* Minutes of measuring of which only the report's best rates would be left. */
+static pace_status check_kept(const calibration *c) {
+    double seconds = expected_s(c) * (double)c->sweep.points.count;
+    if (c->options->rows_path || c->options->entry_path || seconds < UNKEPT_S) return PACE_OK;
+    return pace_fail(PACE_E_USAGE,
+                     "expected " PACE_FIELD "output or " PACE_FIELD "entry, which keep what about %.0f minutes "
+                     "measure, or " PACE_FIELD "quick, whose report may be enough",
+                     seconds / 60);
+}
+
 /* What would be measured: by whom is only known from the sweep, not asked of libraries. */
 static pace_status list_all(calibration *c) {
     for (size_t i = 0; i < c->sweep.points.count; i++) {
@@ -305,7 +318,7 @@ static pace_status list_all(calibration *c) {
         family_count *count;
         PACE_TRY(count_of(&count, c, point->family, point->by ? point->by : "-"));
         count->points++;
-        count->seconds += 1.3 * c->sweep.limits.point_s;
+        count->seconds += expected_s(c);
     }
     return PACE_OK;
 }
@@ -473,6 +486,7 @@ static pace_status note_other_threads(calibration *c) {
 static pace_status measure_and_write(calibration *c) {
     bool begins = !c->options->rows_path || access(c->options->rows_path, F_OK) != 0;
     if (!is_measurable(c)) PACE_TRY(fail_missing(c));
+    PACE_TRY(check_kept(c));
     if (begins) PACE_TRY(check_entry(c)); /* before there is a table */
     PACE_TRY(pace_rows_file_open(&c->rows, c->options->rows_path, c->device));
     PACE_TRY(check_entry(c));
