@@ -5,7 +5,7 @@
 static const struct {
     uint32_t settles, of_a_stage, of_a_round;
     bool queues;
-} enough[PACE_FOLD_TRIES] = {{7, 1, 4, false}, {8, 1, 4, true}, {12, 6, 12, false}};
+} enough[PACE_FOLD_TRIES] = {{7, 1, 4, false}, {8, 1, 4, true}, {12, 6, 12, false}, {24, 12, 24, false}};
 
 enum { WORTHWHILE = 3 };
 

@@ -19,9 +19,9 @@ typedef struct {
     uint32_t steady_first, steady_count; /* all turns that are such blocks */
 } pace_turn_block;
 
-/* The first try has few micro-batches, the next adds what fills and drains the queues of devices, the last has more of
- * each. */
-enum { PACE_FOLD_TRIES = 3 };
+/* The first try has few micro-batches, the next adds what fills and drains the queues of devices, the others have more
+ * of each: stages that catch up by a little a round settle late. */
+enum { PACE_FOLD_TRIES = 4 };
 
 /** Micro-batches of a block. */
 uint32_t pace_pipeline_round(const pace_pipeline *pipeline);
