@@ -188,14 +188,11 @@ bool pace_device_copies_nchw(const pace_device *device) {
 
 /* Kernels of matrix units take a pixel's channels side by side (NHWC). Frameworks keep single precision an image a
  * channel (NCHW), and half precision where its operation says so; then copies stand before and after, each reading and
- * writing a tensor (nchwToNhwcKernel, nhwcToNchwKernel). In single precision filters of one pixel at stride 1 are a
- * plain product in either layout, where an image is whole vectors of 16 bytes. */
+ * writing a tensor (nchwToNhwcKernel, nhwcToNchwKernel), but where single precision is a plain product on images as they lie. */
 static bool changes_layout(const pace_op *op, const pace_device *device) {
-    const double *s = op->size;
-    bool pixel = s[R] == 1 && s[S] == 1 && s[STRIDE_H] == 1 && s[STRIDE_W] == 1;
     if (strcmp(op->kind, "nhwc") == 0) return false;
     if (op->element_bytes == 2) return strcmp(op->kind, "nchw") == 0 && pace_device_copies_nchw(device);
-    return op->element_bytes == 4 && !(pixel && fmod(4 * s[H] * s[W], CHANNEL_BYTES) == 0);
+    return op->element_bytes == 4 && !pace_convolution_as_laid(op);
 }
 
 /* Of the peak rate, what a convolution sustains. Boards whose matrix units are held back fetch and address operands as
