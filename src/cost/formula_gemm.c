@@ -197,7 +197,7 @@ static bool changes_layout(const pace_op *op, const pace_device *device) {
 }
 
 /* Of the peak rate, what a convolution sustains. Boards whose matrix units are held back fetch and address operands as
- * fast as others: what an implicit product takes beyond a plain one is not slowed. Gradients of strided filters were
+ * fast as others: beside slower products that takes no longer, up to what plain products reach. Gradients of strided filters were
  * made faster for nhwc in half precision (cuDNN 7.4.1's release notes). */
 static double convolution_share(const pace_op *op, const pace_cost_where *where, bool matrix) {
     bool last = strcmp(op->kind, "nhwc") == 0;
@@ -208,7 +208,7 @@ static double convolution_share(const pace_op *op, const pace_cost_where *where,
     if (pixel) share *= figure->pixel / figure->compute;
     double units = pace_device_unit_rate(where->device, op->precision);
     if (!matrix || !(units > where->flop_per_s) || !(product > share)) return share;
-    return 1 / (1 / product + (1 / share - 1 / product) * where->flop_per_s / units);
+    return fmin(product, share * units / where->flop_per_s);
 }
 
 /* A block of threads reads both operands of its tile from the L2, an image once for each place of the window, and again
