@@ -188,8 +188,8 @@ bool pace_device_copies_nchw(const pace_device *device) {
 
 /* Kernels of matrix units take a pixel's channels side by side (NHWC). Frameworks keep single precision an image a
  * channel (NCHW), and half precision where its operation says so; then copies stand before and after, each reading and
- * writing a tensor (nchwToNhwcKernel, nhwcToNchwKernel), but where single precision is a plain product on images as they
- * lie. Copies stream as fast as what else streams, faster than convolutions read. */
+ * writing a tensor (nchwToNhwcKernel, nhwcToNchwKernel), but where single precision is a plain product on images as
+ * they lie. Copies stream as fast as what else streams, faster than convolutions read. */
 static bool changes_layout(const pace_op *op, const pace_device *device) {
     if (strcmp(op->kind, "nhwc") == 0) return false;
     if (op->element_bytes == 2) return strcmp(op->kind, "nchw") == 0 && pace_device_copies_nchw(device);
@@ -197,8 +197,8 @@ static bool changes_layout(const pace_op *op, const pace_device *device) {
 }
 
 /* Of the peak rate, what a convolution sustains. Boards whose matrix units are held back fetch and address operands as
- * fast as others: beside slower products that takes no longer, up to what plain products reach. Gradients of strided filters were
- * made faster for nhwc in half precision (cuDNN 7.4.1's release notes). */
+ * fast as others: beside slower products that takes no longer, up to what plain products reach. Gradients of strided
+ * filters were made faster for nhwc in half precision (cuDNN 7.4.1's release notes). */
 static double convolution_share(const pace_op *op, const pace_cost_where *where, bool matrix) {
     bool last = strcmp(op->kind, "nhwc") == 0;
     bool strided = (!matrix || !last) && (op->size[STRIDE_H] > 1 || op->size[STRIDE_W] > 1);
