@@ -188,19 +188,17 @@ bool pace_device_copies_nchw(const pace_device *device) {
 
 /* Kernels of matrix units take a pixel's channels side by side (NHWC). Frameworks keep single precision an image a
  * channel (NCHW), and half precision where its operation says so; then copies stand before and after, each reading and
- * writing a tensor (nchwToNhwcKernel, nhwcToNchwKernel). In single precision filters of one pixel at stride 1 are a
- * plain product in either layout, where an image is whole vectors of 16 bytes. */
+ * writing a tensor (nchwToNhwcKernel, nhwcToNchwKernel), but where single precision is a plain product on images as
+ * they lie. Copies stream as fast as what else streams, faster than convolutions read. */
 static bool changes_layout(const pace_op *op, const pace_device *device) {
-    const double *s = op->size;
-    bool pixel = s[R] == 1 && s[S] == 1 && s[STRIDE_H] == 1 && s[STRIDE_W] == 1;
     if (strcmp(op->kind, "nhwc") == 0) return false;
     if (op->element_bytes == 2) return strcmp(op->kind, "nchw") == 0 && pace_device_copies_nchw(device);
-    return op->element_bytes == 4 && !(pixel && fmod(4 * s[H] * s[W], CHANNEL_BYTES) == 0);
+    return op->element_bytes == 4 && !pace_convolution_as_laid(op);
 }
 
 /* Of the peak rate, what a convolution sustains. Boards whose matrix units are held back fetch and address operands as
- * fast as others: what an implicit product takes beyond a plain one is not slowed. Gradients of strided filters were
- * made faster for nhwc in half precision (cuDNN 7.4.1's release notes). */
+ * fast as others: beside slower products that takes no longer, up to what plain products reach. Gradients of strided
+ * filters were made faster for nhwc in half precision (cuDNN 7.4.1's release notes). */
 static double convolution_share(const pace_op *op, const pace_cost_where *where, bool matrix) {
     bool last = strcmp(op->kind, "nhwc") == 0;
     bool strided = (!matrix || !last) && (op->size[STRIDE_H] > 1 || op->size[STRIDE_W] > 1);
@@ -210,7 +208,7 @@ static double convolution_share(const pace_op *op, const pace_cost_where *where,
     if (pixel) share *= figure->pixel / figure->compute;
     double units = pace_device_unit_rate(where->device, op->precision);
     if (!matrix || !(units > where->flop_per_s) || !(product > share)) return share;
-    return 1 / (1 / product + (1 / share - 1 / product) * where->flop_per_s / units);
+    return fmin(product, share * units / where->flop_per_s);
 }
 
 /* A block of threads reads both operands of its tile from the L2, an image once for each place of the window, and again
@@ -257,6 +255,7 @@ bool pace_formula_convolution(pace_cost_parts *parts, const pace_op *op, const p
     if (matrix && where->l2_bytes_per_s > 0) parts->l2_s = feed_s(op, where, c, n, more * op->flop);
     if (!where->device->is_cpu) more *= where->figure->compute / convolution_share(op, where, matrix);
     parts->compute_s = winograd(op, where, parts->compute_s * more);
-    if (matrix && changes_layout(op, where->device)) parts->layout_s = 2 * parts->memory_s;
+    if (matrix && changes_layout(op, where->device))
+        parts->layout_s = 2 * where->figure->memory / pace_usual_memory * parts->memory_s;
     return true;
 }

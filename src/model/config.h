@@ -162,8 +162,9 @@ typedef struct {
     bool wide_adapters;    /* nor this: adapters compute in single precision, on copies of their inputs */
     bool wide_softmax;     /* nor this: attention as products takes its softmax in single precision */
     bool sums_in_convolutions; /* nor this: convolutions sum what batch norms behind them need of their outputs */
-    bool fuses_norms;          /* nor this: a norm is one kernel, written by hand, and so is a softmax of scores */
-    bool parts_loss;           /* nor this: a cross entropy is kernels of single operations, in single precision */
+    bool pixels_as_laid; /* nor this: convolutions of one pixel take images in half precision as they lie (forward) */
+    bool fuses_norms;    /* nor this: a norm is one kernel, written by hand, and so is a softmax of scores */
+    bool parts_loss;     /* nor this: a cross entropy is kernels of single operations, in single precision */
     bool sums_beside;   /* nor this: tensor-parallel ranks sum an input's gradient beside the product of the weight's */
     bool tokens_once;   /* nor this: tokens cross to each node once, whatever expert_nodes says */
     bool whole_experts; /* nor this: tensor-parallel ranks that split words share experts out, each whole */

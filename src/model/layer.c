@@ -16,6 +16,7 @@ static const char *const option_names[PACE_OPTIONS] = {
     [PACE_OPTION_TIED] = "tied",
     [PACE_OPTION_AFFINE] = "affine",
     [PACE_OPTION_CEIL] = "ceil",
+    [PACE_OPTION_VIEW] = "view",
     [PACE_OPTION_P] = "p",
     [PACE_OPTION_ROWS] = "rows",
     [PACE_OPTION_WIDTH] = "width",
@@ -81,7 +82,7 @@ static pace_status check_option(const pace_layer *layer, pace_layer_option optio
     double value = layer->option[option];
     bool may_be_zero = option == PACE_OPTION_PAD || option == PACE_OPTION_PAD_WIDTH || option == PACE_OPTION_BIAS ||
                        option == PACE_OPTION_TIED || option == PACE_OPTION_AFFINE || option == PACE_OPTION_CEIL ||
-                       option == PACE_OPTION_CAUSAL || option == PACE_OPTION_ROTARY ||
+                       option == PACE_OPTION_VIEW || option == PACE_OPTION_CAUSAL || option == PACE_OPTION_ROTARY ||
                        option == PACE_OPTION_BIDIRECTIONAL || option == PACE_OPTION_GATED ||
                        option == PACE_OPTION_NODES || option == PACE_OPTION_WINDOW || option == PACE_OPTION_SLIDING ||
                        option == PACE_OPTION_SINKS;

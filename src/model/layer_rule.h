@@ -62,6 +62,7 @@ typedef enum {
     PACE_OPTION_AFFINE, /* 0 = a norm without weight and bias */
     PACE_OPTION_TIED,   /* 1 = its weight is another layer's */
     PACE_OPTION_CEIL,   /* 1 = windows that hang over the edge count */
+    PACE_OPTION_VIEW,   /* 1 = an image that stays as its tokens lie, channels last */
     PACE_OPTION_P,
     PACE_OPTION_ROWS,
     PACE_OPTION_WIDTH,
@@ -97,6 +98,7 @@ typedef struct {
     bool sharded; /* channels are split over the tensor-parallel ranks */
     double channels, height, width;
     bool tokens; /* its places stand in a row: a number of tokens that no setting changes */
+    bool last;   /* an image whose channels lie last in whatever layout images are kept */
 } pace_shape;
 
 typedef struct pace_layer {

@@ -67,7 +67,7 @@ static const pace_layer_rule rules[] = {
     {"select", PACE_LAYER_SELECT, ONE_INPUT, OF(select), BY(view, view)},
     {"to_tokens", PACE_LAYER_TOKENS_OF_IMAGE, ONE_INPUT, OF(tokens_of_image), BY(layout, layout)},
     {"to_image", PACE_LAYER_IMAGE_OF_TOKENS, ONE_INPUT, OF(image_of_tokens), BY(layout, layout),
-     OPTIONS(FOLLOWS(KERNEL))},
+     OPTIONS(FOLLOWS(KERNEL), TAKES(VIEW, 0))},
     {"slice", PACE_LAYER_SLICE, ONE_INPUT, OF(slice), BY(slice, slice), OPTIONS(FOLLOWS(OUT), FOLLOWS(ROWS)),
      .is_view = true},
     {"append", PACE_LAYER_APPEND, .least = 1, .most = PACE_LAYER_INPUTS, OF(append), BY(concat, concat)},

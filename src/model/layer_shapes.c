@@ -8,7 +8,8 @@
 static double flat(const pace_shape *shape) { return shape->channels * shape->height * shape->width; }
 
 static pace_shape vector(const pace_shape *like, double channels) {
-    return (pace_shape){like->sequence, like->sharded, channels, 1, 1, false};
+    return (pace_shape){
+        .sequence = like->sequence, .sharded = like->sharded, .channels = channels, .height = 1, .width = 1};
 }
 
 /* Arithmetic of `count` multiply-adds at each place of the tensor. */
@@ -52,6 +53,7 @@ pace_status pace_infer_convolution(pace_layer *layer, const pace_layer_inputs *f
     if (fmod(in, groups) != 0 || fmod(out, groups) != 0)
         return pace_fail(PACE_E_INPUT, "%g channels to %g do not divide into %g groups", in, out, groups);
     layer->shape.channels = out;
+    layer->shape.last = from->shape[0].last;
     PACE_TRY(windows(&layer->shape.height, from->shape[0].height, OPT(layer, KERNEL), OPT(layer, STRIDE),
                      OPT(layer, PAD), OPT(layer, DILATION), false));
     PACE_TRY(windows(&layer->shape.width, from->shape[0].width, OPT(layer, KERNEL_WIDTH), OPT(layer, STRIDE_WIDTH),
@@ -101,6 +103,7 @@ pace_status pace_infer_image_of_tokens(pace_layer *layer, const pace_layer_input
     PACE_TRY(tokens_only(&from->shape[0]));
     layer->shape = from->shape[0];
     layer->shape.tokens = false;
+    layer->shape.last = OPT(layer, VIEW) > 0;
     if (OPT(layer, KERNEL) < 0) return PACE_OK;
     layer->shape.height = OPT(layer, KERNEL);
     layer->shape.width = OPT(layer, KERNEL_WIDTH);
@@ -125,7 +128,10 @@ pace_status pace_infer_slice(pace_layer *layer, const pace_layer_inputs *from) {
 }
 
 pace_status pace_infer_append(pace_layer *layer, const pace_layer_inputs *from) {
-    layer->shape = (pace_shape){false, from->shape[0].sharded, from->shape[0].channels, 0, 1, true};
+    layer->shape = (pace_shape){.sharded = from->shape[0].sharded,
+                                .channels = from->shape[0].channels,
+                                .width = 1,
+                                .tokens = true};
     for (size_t i = 0; i < from->count; i++) {
         PACE_TRY(tokens_only(&from->shape[i]));
         if (from->shape[i].channels != layer->shape.channels || from->shape[i].sharded != layer->shape.sharded)
@@ -224,7 +230,7 @@ pace_status pace_infer_channel_scale(pace_layer *layer, const pace_layer_inputs 
 
 pace_status pace_infer_embedding(pace_layer *layer, const pace_layer_inputs *from) {
     if (!from->shape[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence of tokens");
-    layer->shape = (pace_shape){true, false, OPT(layer, WIDTH), 1, 1, false};
+    layer->shape = (pace_shape){.sequence = true, .channels = OPT(layer, WIDTH), .height = 1, .width = 1};
     layer->tensors = OPT(layer, TIED) > 0 ? 0 : 1;
     layer->parameters = layer->tensors * OPT(layer, ROWS) * OPT(layer, WIDTH);
     return PACE_OK;
@@ -312,7 +318,7 @@ pace_status pace_infer_additive_attention(pace_layer *layer, const pace_layer_in
 pace_status pace_infer_lstm(pace_layer *layer, const pace_layer_inputs *from) {
     double hidden = OPT(layer, HIDDEN), directions = OPT(layer, BIDIRECTIONAL) > 0 ? 2 : 1;
     if (!from->shape[0].sequence) return pace_fail(PACE_E_INPUT, "expected a sequence");
-    layer->shape = (pace_shape){true, false, hidden * directions, 1, 1, false};
+    layer->shape = (pace_shape){.sequence = true, .channels = hidden * directions, .height = 1, .width = 1};
     double in = from->shape[0].channels, weights = 0;
     for (double i = 0; i < OPT(layer, LAYERS); i++) {
         weights += directions * 4 * hidden * (in + hidden);
@@ -360,6 +366,7 @@ pace_status pace_infer_join(pace_layer *layer, const pace_layer_inputs *from) {
             return fail_branch(from->shape, i);
     }
     layer->shape = from->shape[0];
+    for (size_t i = 1; i < from->count; i++) layer->shape.last |= from->shape[i].last;
     return PACE_OK;
 }
 

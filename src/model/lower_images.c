@@ -16,7 +16,7 @@ static pace_op mirrored(const pace_lowering *to, const layer_view *view, pace_pa
                            option[PACE_OPTION_KERNEL], option[PACE_OPTION_KERNEL_WIDTH], option[PACE_OPTION_STRIDE],
                            option[PACE_OPTION_STRIDE_WIDTH], option[PACE_OPTION_PAD], option[PACE_OPTION_PAD_WIDTH], 1,
                            1}};
-    return pace_lower_convolution_op(to, op, view->bytes);
+    return pace_lower_convolution_op(to, op, &view->input->shape, view->bytes);
 }
 
 void pace_forward_transposed_convolution(pace_lowering *to, const layer_view *view) {
@@ -86,9 +86,10 @@ void pace_backward_upsample(pace_lowering *to, const layer_view *view) {
                                             view->bytes));
 }
 
-/* Between an image, channels first, and tokens, channels last, lies a copy, unless images are kept channels last. */
+/* Between an image, channels first, and tokens, channels last, lies a copy. */
 static void lay_out(pace_lowering *to, const layer_view *view) {
-    if (to->config->layout != PACE_LAYOUT_NHWC)
+    const pace_shape *image = view->layer->shape.tokens ? &view->input->shape : &view->layer->shape;
+    if (!pace_lower_channels_last(to, image))
         pace_emit_op(to, "aten::contiguous > aten::clone > aten::copy_",
                      pace_emit_copy(to, "contiguous", view->elements, view->bytes));
 }

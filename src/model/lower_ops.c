@@ -132,17 +132,23 @@ const char *pace_lower_attention_name(int bytes, bool backward) {
                     : "aten::_scaled_dot_product_efficient_attention";
 }
 
-/* Single precision has copies before and after its kernels in the layout that frameworks keep it in, whose name is
- * "". */
-static const char *layout_kind(const pace_lowering *to, int bytes) {
-    if (to->config->layout == PACE_LAYOUT_NHWC) return "nhwc";
-    return bytes == 2 && pace_config_holds_nchw(to->config) ? "nchw" : "";
+bool pace_lower_channels_last(const pace_lowering *to, const pace_shape *image) {
+    return to->config->layout == PACE_LAYOUT_NHWC || (image->last && pace_config_holds_nchw(to->config));
 }
 
-pace_op pace_lower_convolution_op(const pace_lowering *to, pace_op op, int bytes) {
+/* Single precision has copies before and after its kernels in the layout that frameworks keep it in, whose name is
+ * "". */
+static const char *layout_kind(const pace_lowering *to, const pace_op *op, const pace_shape *in) {
+    if (pace_lower_channels_last(to, in)) return "nhwc";
+    if (op->element_bytes != 2 || !pace_config_holds_nchw(to->config)) return "";
+    bool as_laid = to->config->pixels_as_laid && op->pass == PACE_PASS_FORWARD && pace_convolution_as_laid(op);
+    return as_laid ? "" : "nchw";
+}
+
+pace_op pace_lower_convolution_op(const pace_lowering *to, pace_op op, const pace_shape *in, int bytes) {
     op.precision = bytes == 2 ? held(to, 2) : pace_config_convolution_precision(to->config);
     op.element_bytes = bytes;
-    return finish(op, layout_kind(to, bytes));
+    return finish(op, layout_kind(to, &op, in));
 }
 
 pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes) {
@@ -154,7 +160,7 @@ pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer,
                            option[PACE_OPTION_KERNEL], option[PACE_OPTION_KERNEL_WIDTH], option[PACE_OPTION_STRIDE],
                            option[PACE_OPTION_STRIDE_WIDTH], option[PACE_OPTION_PAD], option[PACE_OPTION_PAD_WIDTH],
                            option[PACE_OPTION_DILATION], option[PACE_OPTION_GROUPS]}};
-    return pace_lower_convolution_op(to, op, bytes);
+    return pace_lower_convolution_op(to, op, in, bytes);
 }
 
 /* Windows that hang over the far edge are padding on one side, so half of it on each: chosen so that the operation

@@ -63,8 +63,10 @@ pace_op pace_lower_attention(const pace_lowering *to, const pace_attention *size
 /** Flash attention has no single precision; the memory-efficient kernel does. */
 const char *pace_lower_attention_name(int bytes, bool backward);
 pace_op pace_lower_convolution(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
-/** A convolution of the pass and the sizes that `op` has, in the layer's precision and the layout of its images. */
-pace_op pace_lower_convolution_op(const pace_lowering *to, pace_op op, int bytes);
+/** A convolution of the pass and the sizes that `op` has, in the layer's precision and the layout of its input. */
+pace_op pace_lower_convolution_op(const pace_lowering *to, pace_op op, const pace_shape *in, int bytes);
+/** Whether an image lies channels last: all do, or it is a view of tokens. */
+bool pace_lower_channels_last(const pace_lowering *to, const pace_shape *image);
 pace_op pace_lower_pooling(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
 pace_op pace_lower_embedding(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);
 pace_op pace_lower_layer_norm(const pace_lowering *to, const pace_layer *layer, pace_pass pass, int bytes);

@@ -468,7 +468,8 @@ static pace_status read_shape(pace_layer *layer, const model_reader *reader, con
         sizes[0] = sizes[1];
         sizes[1] = tokens;
     }
-    layer->shape = (pace_shape){sequence, false, sizes[0], sizes[1], sizes[2], word == STATES};
+    layer->shape = (pace_shape){
+        .sequence = sequence, .channels = sizes[0], .height = sizes[1], .width = sizes[2], .tokens = word == STATES};
     return PACE_OK;
 }
 

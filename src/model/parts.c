@@ -21,7 +21,7 @@ static bool alike_layers(const pace_layer *a, const pace_layer *b, double sequen
     return a->rule == b->rule && a->shard == b->shard && a->parameters == b->parameters && a->frozen == b->frozen &&
            alike_options(a, b, sequence) && a->shape.channels == b->shape.channels &&
            a->shape.height == b->shape.height && a->shape.width == b->shape.width &&
-           a->shape.sharded == b->shape.sharded;
+           a->shape.sharded == b->shape.sharded && a->shape.last == b->shape.last;
 }
 
 static bool alike(const pace_model *model, const pace_model_part *part, uint32_t first, uint32_t last,

@@ -119,6 +119,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"tokens_once", &out->tokens_once, 1, 1},
                                    {"whole_experts", &out->whole_experts, 1, 1},
                                    {"sums_in_convolutions", &out->sums_in_convolutions, 1, 1},
+                                   {"pixels_as_laid", &out->pixels_as_laid, 1, 1},
                                    {"nchw_until", &out->nchw_until, 1, 1000},
                                    {"from_generation", &out->from_generation, 1, 1000},
                                    {"interleaves", &out->interleaves, 1, 1},
@@ -349,6 +350,7 @@ void pace_framework_defaults(pace_config *config, const pace_framework *framewor
     config->routes_inside = framework->routes_inside > 0;
     config->wide_adapters = framework->adapter_bytes > 2;
     config->wide_softmax = framework->wide_softmax > 0;
+    config->pixels_as_laid = framework->pixels_as_laid > 0;
     config->fuses_norms = framework->fuses_norms > 0;
     config->parts_loss = framework->parts_loss > 0;
     config->sums_beside = framework->sums_beside > 0;

@@ -60,6 +60,7 @@ typedef struct {
     double
         routes_inside; /* whether experts weigh what they compute before their last product, whose output is not kept */
     double sums_in_convolutions; /* whether convolutions sum what batch norms behind them need */
+    double pixels_as_laid;       /* whether convolutions of one pixel take images in half precision as they lie */
     double nchw_until;           /* the newest generation of devices on which its images lie so; 0 = on all */
     double whole_experts;        /* whether tensor-parallel ranks that split words share experts out, each whole */
     double tokens_once; /* whether a token crosses to each node once, and is copied to its experts' ranks there */

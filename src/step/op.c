@@ -272,6 +272,13 @@ const char *const *pace_op_size_names(pace_op_family family, unsigned *count) {
     return families[family].sizes;
 }
 
+bool pace_convolution_as_laid(const pace_op *op) {
+    enum { N, C, H, W, K, R, S, STRIDE_H, STRIDE_W, VECTOR_BYTES = 16 };
+    const double *s = op->size;
+    bool pixel = s[R] == 1 && s[S] == 1 && s[STRIDE_H] == 1 && s[STRIDE_W] == 1;
+    return pixel && fmod(op->element_bytes * s[H] * s[W], VECTOR_BYTES) == 0;
+}
+
 bool pace_op_complete(pace_op *op) {
     op->flop = op->read_bytes = op->write_bytes = 0;
     return families[op->family].amounts && families[op->family].amounts(op);

@@ -92,6 +92,10 @@ extern const char pace_packed_weights[];
  * gradients at once. */
 pace_op pace_op_plain_product(const pace_op *op);
 
+/** Whether a convolution is a plain product on images as they lie (nchw): a filter of one pixel at stride 1, and an
+ * image whole vectors of 16 bytes. */
+bool pace_convolution_as_laid(const pace_op *op);
+
 /** Sets attention's last size, which no table's column says (pace_op_size_names): none where a window hides nothing. */
 void pace_attention_slide(double size[PACE_OP_SIZES], double window);
 

@@ -28,7 +28,7 @@ FILES = ["algorithms", "approaches", "costs", "devices", "doubts", "frameworks",
 CHANGES = [  # file, text, its replacement: a default, a rate or a price; each text stands there once or means the same wherever it stands
     ("approaches.yaml", "jitter: 0.05", "jitter: 0.02"),
     ("approaches.yaml", "library: nccl, fuses_bytes: 26214400, waits: 1}", "library: nccl, fuses_bytes: 26214400, waits: 1, skew: 0.2}"),
-    ("steps.yaml", "recompute: none, precision: fp32, layout: nchw, launch_us: 0", "recompute: none, precision: fp16, layout: nchw, launch_us: 0"),
+    ("steps.yaml", "recompute: none, precision: fp32, layout: nchw, pixels_as_laid: 1, launch_us: 0", "recompute: none, precision: fp16, layout: nchw, pixels_as_laid: 1, launch_us: 0"),
     ("devices.yaml", "memory_bytes_per_s: 9e11\n    achievable_bytes_per_s: {value: 8.17e11", "memory_bytes_per_s: 9e11\n    achievable_bytes_per_s: {value: 4.0e11"),
     ("frameworks.yaml", "{mode: eager, type: t1, mean_us: 7.7,", "{mode: eager, type: t1, mean_us: 17.7,"),
     ("costs.yaml", "compute: 0.88, memory: 0.80, fixed_s: 4e-6", "compute: 0.44, memory: 0.40, fixed_s: 4e-5"),

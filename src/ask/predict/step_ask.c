@@ -59,6 +59,7 @@ static void fill(pace_config *config, const pace_config *usual) {
     config->routes_inside = usual->routes_inside;
     config->wide_adapters = usual->wide_adapters;
     config->wide_softmax = usual->wide_softmax;
+    config->pixels_as_laid = usual->pixels_as_laid;
     config->fuses_norms = usual->fuses_norms;
     config->parts_loss = usual->parts_loss;
     config->sums_beside = usual->sums_beside;

@@ -341,7 +341,7 @@ static pace_status open_input(onnx_reader *reader) {
         if (!(size[i - 1] >= 1 && size[i - 1] < 1e9))
             return fail_node(reader, PACE_E_INPUT, "its data has a size of 0");
     }
-    layer.shape = (pace_shape){false, false, size[0], size[1], size[2], false};
+    layer.shape = (pace_shape){.channels = size[0], .height = size[1], .width = size[2]};
     PACE_TRY(pace_model_append(reader->model, layer, NULL, pace_names_text(&reader->names, number), NULL, 0, NULL));
     value = &reader->values.items[number];
     value->kind = VALUE_LAYER;
