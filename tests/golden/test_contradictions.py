@@ -218,8 +218,8 @@ def test_tf32():
     for device in same + other:
         question = ("resnet50", "--on", device, "--set", "micro_batch=64")
         usual, strict = step_s(*question), step_s(*question, "--set", "allow_tf32=none")
-        # A 3090 multiplies TF32 at the rate of its FP32, whose kernels stay there to be chosen; cuDNN is NVIDIA's.
-        expect(0.95 * strict < usual <= strict if device in same else usual < 0.8 * strict, device, usual, strict)
+        # A 3090 multiplies TF32 at the rate of its FP32, beside which addresses cost less, and FP32's kernels stay there to be chosen; cuDNN is NVIDIA's.
+        expect(0.88 * strict < usual <= strict if device in same else usual < 0.8 * strict, device, usual, strict)
     code, out, _ = run("predict", "resnet50", "--on", "a100-80-sxm", "--set", "micro_batch=64", "-q")
     expect("fp32 with convolutions in TF32" in " ".join(out.split()), out[:400])
 
