@@ -36,11 +36,17 @@ bool cli_is_terminal(int file) { return !said_count() && isatty(file); }
 #define dlsym(module, name) NULL
 #endif
 
+/* An empty name is none. */
+static const char *named_folder(void) {
+    const char *folder = getenv("PACELINE_MODULES");
+    return folder && *folder ? folder : NULL;
+}
+
 static bool find_module(char *out, size_t size) {
     char program[1024];
-    const char *folder = getenv("PACELINE_MODULES");
+    const char *folder = named_folder();
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (folder && *folder) {
+    if (folder) {
         snprintf(out, size, "%s/paceline-mpi.so", folder);
         return access(out, R_OK) == 0;
     }
@@ -69,7 +75,7 @@ bool cli_processes_open(const pace_processes **out, const char *verb) {
     cli_say(
         "paceline %s: several processes were started, but the MPI module is missing: build Paceline with the Debian "
         "package libopenmpi-dev%s",
-        verb, getenv("PACELINE_MODULES") ? ", or have PACELINE_MODULES name the folder of paceline-mpi.so" : "");
+        verb, named_folder() ? ", or have PACELINE_MODULES name the folder of paceline-mpi.so" : "");
     return false;
 }
 
