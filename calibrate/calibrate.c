@@ -306,8 +306,8 @@ static pace_status check_kept(const calibration *c) {
     double seconds = expected_s(c) * (double)c->sweep.points.count;
     if (c->options->rows_path || c->options->entry_path || seconds < UNKEPT_S) return PACE_OK;
     return pace_fail(PACE_E_USAGE,
-                     "expected " PACE_FIELD "output or " PACE_FIELD "entry, which keep what about %.0f minutes "
-                     "measure, or " PACE_FIELD "quick, whose report may be enough",
+                     "it would measure for about %.0f minutes and keep nothing: expected " PACE_FIELD
+                     "output or " PACE_FIELD "entry, or " PACE_FIELD "quick, whose report may be enough",
                      seconds / 60);
 }
 

@@ -168,7 +168,7 @@ def test_refused(folder):
         (2, "family", ["--family", "gemms"]),
         (2, "cpu or cuda", ["tpu"]),
         (2, "either --quick or --full", ["--quick", "--full"]),
-        (2, "--output or --entry, which keep", []),  # minutes of measuring are not begun for a report alone
+        (2, "keep nothing: expected --output or --entry", []),  # minutes of measuring are not begun for a report alone
         (2, ".csv", ["-o", folder / "rows.txt"]),
         (2, "--name", ["--quick", "--name", "a b"]),
         (3, "no table of calibrate", ["--quick", "--family", "reduction", "-o", other]),

@@ -90,8 +90,9 @@ pace_status pace_predict_step(pace_report **out, pace_step_asked *step, const pa
  * no then. Nothing for one that fits. */
 pace_status pace_put_fit(pace_report *report, pace_step_asked *step) PACE_MUST_CHECK;
 
-/** What a configuration has that its framework has not. */
+/** Says what a configuration has that its framework has not; nothing where it has all. */
 void pace_put_lacks(pace_node *root, const pace_framework *framework, const pace_config *config);
+
 /** Puts the assumptions that move the answer most: a precision that the device is slow in, and recomputation. */
 void pace_put_unsaid(pace_node *root, const pace_step_asked *step);
 
