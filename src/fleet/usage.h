@@ -61,6 +61,11 @@ typedef struct {
     double value;
 } pace_usage_between;
 
+/* A counter's value, which stands for the time before it. */
+typedef struct {
+    double at_s, value;
+} pace_usage_value;
+
 /* The counters of one GPU, or of a part of it, while one job had it. */
 typedef struct {
     pace_name job, by[PACE_BY_STATE];
@@ -69,11 +74,14 @@ typedef struct {
     double share;        /* of the GPU; 0 of a whole one whose parts have counters of their own */
     bool by_node;        /* the job is the one that held the node then */
     bool shared;         /* several jobs did */
+    double gap_s;        /* a value stands for no more time than this */
     double at_s[PACE_USAGE_COUNTERS], value[PACE_USAGE_COUNTERS]; /* of the value read last; NAN = none so far */
     double first_s[PACE_USAGE_COUNTERS], last_s[PACE_USAGE_COUNTERS];
     double seconds[PACE_USAGE_COUNTERS], sums[PACE_USAGE_COUNTERS];
     pace_covered covered[PACE_USAGE_COUNTERS]; /* what `seconds` are of */
     PACE_VEC(pace_usage_between) wide;         /* as far apart as all others may be */
+    bool in_order[PACE_USAGE_COUNTERS];        /* values came in their order of time, so far as it was looked at */
+    PACE_VEC(pace_usage_value) kept[PACE_USAGE_COUNTERS]; /* until it is known that they do; else up to the end */
 } pace_usage_gauge;
 
 /* A wait for GPUs: of a job's first run after it was submitted. */
@@ -141,6 +149,9 @@ pace_status pace_usage_drop_earlier(pace_usage *usage) PACE_MUST_CHECK;
 
 /** Counts runs of one job and part that overlap in time. */
 pace_status pace_usage_find_overlaps(pace_usage *usage) PACE_MUST_CHECK;
+
+/** Takes the values of counters that were kept, in their order of time. Once, after the last row. */
+pace_status pace_usage_take_kept(pace_usage *usage) PACE_MUST_CHECK;
 
 /** Counts of the time between two values what no others cover. */
 pace_status pace_usage_cover(pace_usage *usage, pace_usage_gauge *gauge,

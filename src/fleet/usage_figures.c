@@ -23,10 +23,10 @@ bool pace_usage_is_lost(const pace_usage_run *run) {
                               run->state == PACE_STATE_NODE_FAILED || run->state == PACE_STATE_PREEMPTED);
 }
 
-const char *pace_usage_group_name(const pace_usage *usage, pace_usage_by by, const pace_usage_group *group) {
-    if (by == PACE_BY_STATE) return group->name ? pace_usage_state_names[group->name - 1] : "(not said)";
-    if (by == PACE_BY_SIZE) return size_names[group->name];
-    return group->name ? pace_usage_name(usage, group->name) : "(not said)";
+static const char *text_of(const pace_usage *usage, int by, pace_name name) {
+    if (by == PACE_BY_SIZE) return size_names[name];
+    if (name == 0) return "(not said)";
+    return by == PACE_BY_STATE ? pace_usage_state_names[name - 1] : pace_usage_name(usage, name);
 }
 
 static double size_of_run(const pace_usage *usage, const pace_usage_run *run) {
@@ -111,14 +111,17 @@ static void add_run(pace_usage_group *g, const adding *a, const pace_usage_run *
     if (!isnan(price)) g->lost_cost += hours * price, g->priced_lost_gpu_hours += hours;
 }
 
-static pace_status group_of(pace_usage_group **out, pace_usage_groups *groups, uint32_t *place_of, pace_name key) {
-    if (place_of[key] == 0) {
-        PACE_TRY(
-            PACE_PUSH(groups,
-                      ((pace_usage_group){.name = key, .wait_mean_s = NAN, .wait_median_s = NAN, .wait_p90_s = NAN})));
-        place_of[key] = (uint32_t)groups->count;
+static const pace_usage_group empty = {.wait_mean_s = NAN, .wait_median_s = NAN, .wait_p90_s = NAN};
+
+static pace_status group_of(pace_usage_group **out, pace_usage_groups *groups, const adding *a, int by, pace_name key) {
+    if (a->place_of[key] == 0) {
+        pace_usage_group group = empty;
+        group.name = key;
+        group.text = text_of(a->usage, by, key);
+        PACE_TRY(PACE_PUSH(groups, group));
+        a->place_of[key] = (uint32_t)groups->count;
     }
-    *out = &groups->items[place_of[key] - 1];
+    *out = &groups->items[a->place_of[key] - 1];
     return PACE_OK;
 }
 
@@ -188,14 +191,14 @@ static void finish_counters(pace_usage_group *g) {
     g->limit = limit_of(g);
 }
 
-PACE_ORDER(most_hours_first, pace_usage_group, PACE_DOWN(gpu_hours) PACE_DOWN(runs) PACE_UP(name))
+PACE_ORDER(most_hours_first, pace_usage_group, PACE_DOWN(gpu_hours) PACE_DOWN(runs) PACE_TEXT(text))
 
 static pace_status group_runs(pace_usage_groups *groups, adding *a, int by) {
     pace_usage_group *g;
     memset(a->place_of, 0, (pace_names_count(&a->usage->names) + PACE_STATES) * sizeof *a->place_of);
     for (size_t i = 0; i < a->usage->runs.count; i++) {
         const pace_usage_run *run = &a->usage->runs.items[a->order[i]];
-        PACE_TRY(group_of(&g, groups, a->place_of, key_of(a->usage, run, by)));
+        PACE_TRY(group_of(&g, groups, a, by, key_of(a->usage, run, by)));
         add_run(g, a, run);
     }
     PACE_TRY(add_waits(groups, a, by));
@@ -208,7 +211,7 @@ static pace_status group_all(pace_usage_figures *out, adding *a) {
     const pace_usage *usage = a->usage;
     double *waits = pace_alloc(usage->waits.count + 1, sizeof *waits);
     if (!waits) return PACE_E_MEMORY;
-    out->all = (pace_usage_group){.wait_mean_s = NAN, .wait_median_s = NAN, .wait_p90_s = NAN};
+    out->all = empty;
     for (size_t i = 0; i < usage->runs.count; i++) add_run(&out->all, a, &usage->runs.items[a->order[i]]);
     for (size_t i = 0; i < usage->waits.count; i++) {
         waits[i] = usage->waits.items[i].seconds;

@@ -29,7 +29,8 @@ extern const char *const pace_usage_limit_names[PACE_USAGE_LIMITS];
 
 /* Figures of runs that are alike. */
 typedef struct {
-    pace_name name; /* 0 = not said; of states and sizes their number */
+    pace_name name;   /* 0 = not said; of states and sizes their number */
+    const char *text; /* the same in words, "(not said)"; borrowed from the pace_usage */
     uint64_t jobs, runs;
     uint64_t held_jobs; /* those of them that held GPUs: not pending, not cancelled before their start */
     double gpu_hours;
@@ -73,9 +74,6 @@ typedef struct {
 pace_status pace_usage_figures_of(pace_usage_figures *out, const pace_usage *usage, const double *prices,
                                   const pace_usage_rates *rates, size_t fewest) PACE_MUST_CHECK;
 void pace_usage_figures_free(pace_usage_figures *figures);
-
-/** The name of a group. */
-const char *pace_usage_group_name(const pace_usage *usage, pace_usage_by by, const pace_usage_group *group);
 
 /** Whether a run ended so that its work may be lost. */
 bool pace_usage_is_lost(const pace_usage_run *run);

@@ -309,6 +309,7 @@ static pace_status take_wide(pace_usage *usage) {
 
 pace_status pace_usage_join(pace_usage *usage) {
     PACE_TRY(pace_usage_drop_earlier(usage));
+    PACE_TRY(pace_usage_take_kept(usage));
     PACE_TRY(take_wide(usage));
     if (usage->gauges.count) PACE_TRY(merge_parts(usage));
     if (usage->runs.count == 0) PACE_TRY(count_gauges(usage));

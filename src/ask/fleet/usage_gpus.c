@@ -90,13 +90,17 @@ static pace_status look_up_all(pace_usage_prices *out, pace_catalog *catalog, co
     return status;
 }
 
+static int by_text(const void *left, const void *right) { return strcmp(*(char *const *)left, *(char *const *)right); }
+
 pace_status pace_usage_prices_find(pace_usage_prices *out, pace_catalog *catalog, const pace_words *price,
                                    const pace_names *names, const bool *used) {
     *out = (pace_usage_prices){0};
     if (!(out->of = pace_alloc(pace_names_count(names), sizeof *out->of))) return PACE_E_MEMORY;
     for (size_t n = 0; n < pace_names_count(names); n++) out->of[n] = NAN;
     PACE_TRY(state_prices(out, price, names, used));
-    return look_up_all(out, catalog, names, used);
+    PACE_TRY(look_up_all(out, catalog, names, used));
+    PACE_SORT(&out->sources, by_text);
+    return PACE_OK;
 }
 
 void pace_usage_prices_free(pace_usage_prices *prices) {

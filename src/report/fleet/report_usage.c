@@ -51,8 +51,8 @@ static const pace_table group_tables[PACE_USAGE_BYS] = {
     {"states", "By state", PACE_FOR_ALL, 0, true, group_columns},
     {"sizes", "By GPUs of a run", PACE_FOR_ALL, 0, true, group_columns}};
 
-static group_row row_of(const char *name, const pace_usage_group *g, const pace_usage_group *all) {
-    return (group_row){.name = name,
+static group_row row_of(const pace_usage_group *g, const pace_usage_group *all) {
+    return (group_row){.name = g->text,
                        .of = *g,
                        .hours_share = pace_part_of(g->gpu_hours, all->gpu_hours),
                        .cost = cost_of(g->cost, g->priced_gpu_hours),
@@ -72,8 +72,7 @@ static void put_groups(pace_node *root, const pace_usage_asked *a, int by) {
     const pace_usage_groups *groups = &a->figures.by[by];
     pace_node *table = pace_open_table(root, &group_tables[by], 0);
     for (size_t i = 0; is_said(groups, by) && i < groups->count; i++) {
-        group_row row = row_of(pace_usage_group_name(&a->usage, (pace_usage_by)by, &groups->items[i]),
-                               &groups->items[i], &a->figures.all);
+        group_row row = row_of(&groups->items[i], &a->figures.all);
         pace_table_put(table, &row);
     }
 }
@@ -107,7 +106,7 @@ static void put_waits(pace_node *root, const pace_usage_asked *a) {
         for (size_t i = 0; is_said(groups, bys[b].by) && i < groups->count; i++) {
             const pace_usage_group *g = &groups->items[i];
             if (g->waits == 0) continue;
-            pace_table_put(table, &(wait_row){bys[b].text, pace_usage_group_name(&a->usage, bys[b].by, g), *g,
+            pace_table_put(table, &(wait_row){bys[b].text, g->text, *g,
                                               pace_part_of(g->wait_gpu_hours, a->figures.all.wait_gpu_hours)});
         }
     }
@@ -154,8 +153,7 @@ static void put_counters_of(pace_node *table, const pace_usage_asked *a, pace_us
     for (size_t i = 0; is_said(groups, by) && i < groups->count; i++) {
         const pace_usage_group *g = &groups->items[i];
         if (!has_counters(g)) continue;
-        const char *name = pace_usage_group_name(&a->usage, by, g);
-        pace_table_put(table, &(counter_row){text, name, pace_usage_limit_names[g->limit], *g});
+        pace_table_put(table, &(counter_row){text, g->text, pace_usage_limit_names[g->limit], *g});
     }
 }
 

@@ -37,8 +37,7 @@ static void draw_by(const picture *p, pace_usage_by by, const char *title) {
     if (by != PACE_BY_SIZE && groups->count == 1 && !groups->items[0].name) return;
     pace_node *chart = pace_node_stacks(p->section, title, p->judged ? by_counters : by_ends, p->judged ? 3 : 2);
     for (size_t i = 0; i < groups->count && i < BARS; i++)
-        if (groups->items[i].gpu_hours > 0)
-            draw_bar(p, chart, pace_usage_group_name(&p->asked->usage, by, &groups->items[i]), &groups->items[i]);
+        if (groups->items[i].gpu_hours > 0) draw_bar(p, chart, groups->items[i].text, &groups->items[i]);
 }
 
 void pace_put_usage_charts(pace_node *root, const pace_usage_asked *asked) {

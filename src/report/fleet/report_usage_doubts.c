@@ -48,12 +48,10 @@ static void tell_covered(pace_report *report, const pace_usage *usage) {
     double most = 0;
     for (int c = 0; c < PACE_USAGE_COUNTERS; c++) most = fmax(most, usage->covered_hours[c]);
     if (most > 0)
-        pace_report_warn(
-            report, PACE_WARN_ROWS_LEFT_OUT, NULL,
-            "counters of %.4g GPU-hours stand for time that others of the same GPU cover (a file or an "
-            "exporter twice, rows in no order): each hour counts once; rows in no order are to be sorted by "
-            "time",
-            most);
+        pace_report_warn(report, PACE_WARN_ROWS_LEFT_OUT, NULL,
+                         "counters of %.4g GPU-hours stand for time that others of the same GPU cover (a file or an "
+                         "exporter twice): each hour counts once",
+                         most);
 }
 
 void pace_warn_of_usage_doubts(pace_report *report, const pace_usage_asked *asked, const char *const *paths) {

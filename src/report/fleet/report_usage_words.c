@@ -132,8 +132,7 @@ static void say_biggest(pace_node *root, const pace_usage_asked *a) {
     for (size_t b = 0; b < PACE_COUNT(bys); b++) {
         const pace_usage_groups *groups = &a->figures.by[bys[b]];
         if (groups->count < 2 || !groups->items[0].name) continue;
-        pace_node_sentence(root, false, "Most GPU-hours by %s: %.60s, %s of all.", texts[b],
-                           pace_usage_group_name(&a->usage, bys[b], &groups->items[0]),
+        pace_node_sentence(root, false, "Most GPU-hours by %s: %.60s, %s of all.", texts[b], groups->items[0].text,
                            pace_show_share(share(groups->items[0].gpu_hours, a->figures.all.gpu_hours)).text);
     }
 }
@@ -158,8 +157,7 @@ static void say_waits(pace_node *root, const pace_usage_asked *a) {
     if (slowest && a->figures.by[PACE_BY_QUEUE].count > 1)
         pace_node_sentence(
             root, false, "The longest waits are in the queue %.60s: one in ten %s and more, half of them %s and less.",
-            pace_usage_name(&a->usage, slowest->name), time_of(slowest->wait_p90_s).text,
-            time_of(slowest->wait_median_s).text);
+            slowest->text, time_of(slowest->wait_p90_s).text, time_of(slowest->wait_median_s).text);
     if (a->figures.pending_runs)
         pace_node_sentence(root, false, "%s did not start yet: GPUs asked for %.6g, longest wait so far %s.",
                            count_of(a->figures.pending_runs, "run").text, a->figures.pending_gpus,
