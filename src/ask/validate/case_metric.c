@@ -156,6 +156,7 @@ static double apart_of(const pace_case_row *row) { return fabs(row->predicted - 
 static double log_ratio_of(const pace_case_row *row) { return log(ratio_of(row)); }
 static double is_at_most(const pace_case_row *row) { return row->predicted <= row->measured; }
 static double is_apart(const pace_case_row *row) { return !row->within; }
+static double is_unfit(const pace_case_row *row) { return row->unfit; }
 
 /* Of pairs alike in the columns of `orders` that were measured further apart than `gap`, the share predicted in their
  * order. */
@@ -306,6 +307,7 @@ static const struct {
     {"geometric_ratio", log_ratio_of, OVER_MEAN},
     {"share_at_most", is_at_most, OVER_MEAN},
     {"differing", is_apart, OVER_SUM},
+    {"share_told_unfit", is_unfit, OVER_MEAN},
 };
 
 static pace_status of_rows(double *out, size_t *count, const pace_case_score *score, const pace_case *one,

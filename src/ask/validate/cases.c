@@ -31,7 +31,7 @@ static bool is_metric(const char *metric) {
     static const char figures[] =
         "gmae geomean mape signed_mean max coverage median_error median_ratio mean_distance share_right max_distance "
         "mean_value geometric_ratio share_at_most differing medians_apart sum p95_error most_regret drift lowest_coverage "
-        "highest_coverage";
+        "highest_coverage share_told_unfit";
     static const char *const over[] = {"median_", "mean_", "p90_", "max_", "least_", NULL};
     if (pace_span_listed(metric, strlen(metric), figures)) return true;
     for (int i = 0; over[i]; i++)

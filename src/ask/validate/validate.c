@@ -193,11 +193,7 @@ static pace_status is_held_out(bool *out, const checker *c, unsigned table, size
 
 /* --- scores ------------------------------------------------------------------------------------------------------- */
 
-static pace_status add_score(pace_case_score *out, const checker *c, unsigned t, size_t row, pace_estimate predicted,
-                             double measured, bool of_rates) {
-    bool within = pace_estimate_low(predicted) <= measured && measured <= pace_estimate_high(predicted);
-    pace_case_row one = {predicted.median, measured, 0, within};
-    if (of_rates) one.predicted = 1 / one.predicted, one.measured = 1 / one.measured;
+static pace_status add_score(pace_case_score *out, const checker *c, unsigned t, size_t row, pace_case_row one) {
     if (c->one->orders) PACE_TRY(pace_row_group(&one.group, c->tables[t].csv, row, c->one->orders));
     return pace_case_score_add(out, one);
 }
@@ -210,13 +206,18 @@ static pace_status score_column(pace_case_score *out, const checker *c, unsigned
         if (strcmp(c->kind->columns[i].key, c->one->answer) == 0) predicted = answer->cells[i].number;
     bool known = pace_csv_number(&measured, pace_csv_cell(c->tables[t].csv, row, (size_t)c->measured));
     if (isnan(predicted) || !known || !(measured > 0)) return PACE_OK;
-    return add_score(out, c, t, row, (pace_estimate){.median = predicted}, measured * c->one->measured_in, false);
+    return add_score(out, c, t, row, (pace_case_row){predicted, measured * c->one->measured_in});
 }
 
 static pace_status score_row(pace_case_score *out, const checker *c, unsigned t, const pace_row_question *asked,
                              const pace_row_answer *answer) {
     if (c->measured >= 0) return score_column(out, c, t, asked->row, answer);
-    return add_score(out, c, t, asked->row, answer->time_s, asked->measured_s, c->one->of_rates);
+    pace_case_row one = {.predicted = answer->time_s.median, .measured = asked->measured_s};
+    one.within =
+        pace_estimate_low(answer->time_s) <= one.measured && one.measured <= pace_estimate_high(answer->time_s);
+    one.unfit = answer->fitting == PACE_TOO_LARGE;
+    if (c->one->of_rates) one.predicted = 1 / one.predicted, one.measured = 1 / one.measured;
+    return add_score(out, c, t, asked->row, one);
 }
 
 static pace_status score_held_out(pace_case_score *out, checker *c) {

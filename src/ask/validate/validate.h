@@ -10,6 +10,7 @@ typedef struct {
     double predicted, measured;
     uint64_t group; /* of rows that are compared with each other */
     bool within;    /* the interval, or what may lie between the two */
+    bool unfit;     /* told that it does not fit into memory */
 } pace_case_row;
 
 /* What a case came to. */
