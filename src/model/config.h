@@ -156,11 +156,12 @@ typedef struct {
     double expert_nodes;   /* experts that are divided: nodes that a token goes to, at most, once to each; 0 = any */
     double bucket_bytes;   /* data parallel: gradients exchanged at once */
     int gradients;         /* a pace_gradient_way; no setting of a model, but of how its gradients are exchanged */
-    bool selects_products; /* nor this: selective recomputation keeps every second product and attention alone */
-    bool keeps_fp8;        /* nor this: products in FP8 keep their inputs so */
-    bool routes_inside;    /* nor this: experts weigh tokens before their last product, whose output is not kept */
-    bool wide_adapters;    /* nor this: adapters compute in single precision, on copies of their inputs */
-    bool wide_softmax;     /* nor this: attention as products takes its softmax in single precision */
+    unsigned selects_products; /* nor this: selective recomputation keeps of products each so many-th, and attention;
+                                * nothing else. 0 = all but what attention has inside */
+    bool keeps_fp8;            /* nor this: products in FP8 keep their inputs so */
+    bool routes_inside;        /* nor this: experts weigh tokens before their last product, whose output is not kept */
+    bool wide_adapters;        /* nor this: adapters compute in single precision, on copies of their inputs */
+    bool wide_softmax;         /* nor this: attention as products takes its softmax in single precision */
     bool sums_in_convolutions; /* nor this: convolutions sum what batch norms behind them need of their outputs */
     bool pixels_as_laid; /* nor this: convolutions of one pixel take images in half precision as they lie (forward) */
     bool fuses_norms;    /* nor this: a norm is one kernel, written by hand, and so is a softmax of scores */

@@ -10,7 +10,7 @@ static bool is_skipped(const pace_lowering *to, uint32_t layer) {
  * full, of segments. */
 static bool runs_again(const pace_lowering *to, uint32_t number, unsigned *products) {
     const pace_layer *layer = &to->model->layers.items[number];
-    if (to->config->selects_products && to->config->recompute == PACE_RECOMPUTE_SELECTIVE)
+    if (to->config->selects_products > 0 && to->config->recompute == PACE_RECOMPUTE_SELECTIVE)
         return !pace_layer_is_selected(layer, to->config, products) && layer->segment > 0;
     if (to->config->recompute == PACE_RECOMPUTE_FULL) return layer->segment > 0;
     return to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->rule->recomputed &&

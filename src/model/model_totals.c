@@ -78,9 +78,13 @@ double pace_kept_lstm(const pace_model *model, const pace_layer *layer, const pa
     return 6 * element_bytes * elements_of(model, layer, config) * layer->option[PACE_OPTION_LAYERS];
 }
 
+static bool selects(const pace_layer *layer, const pace_config *config) {
+    return config->selects_products > 0 && config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->segment > 0;
+}
+
 /* Transformer Engine casts inputs of products, and keeps them so for the gradients of weights. */
 static bool keeps_fp8(const pace_layer *layer, const pace_config *config) {
-    bool whole = config->recompute == PACE_RECOMPUTE_FULL || config->selects_products;
+    bool whole = config->recompute == PACE_RECOMPUTE_FULL || selects(layer, config);
     bool product = layer->kind == PACE_LAYER_LINEAR || layer->rule->expert_elements;
     return product && config->keeps_fp8 && pace_config_is_fp8(config) && layer->segment > 0 && !whole;
 }
@@ -143,10 +147,6 @@ void pace_model_needs_gradients(bool *out, const pace_model *model, const pace_c
     }
 }
 
-static bool selects(const pace_layer *layer, const pace_config *config) {
-    return config->selects_products && config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->segment > 0;
-}
-
 /* Full recomputation keeps what comes into a segment; selective, all but what attention has between its inputs and its
  * output (Korthikanti et al. 2022, section 5). */
 static bool keeps_own(const pace_layer *layer, const pace_config *config) {
@@ -157,8 +157,8 @@ static bool keeps_own(const pace_layer *layer, const pace_config *config) {
 
 bool pace_layer_is_selected(const pace_layer *layer, const pace_config *config, unsigned *products) {
     if (!selects(layer, config)) return false;
-    if (layer->kind == PACE_LAYER_LINEAR) return (*products)++ % 2 == 0;
-    return layer->kind == PACE_LAYER_ATTENTION || layer->kind == PACE_LAYER_EXPERTS;
+    if (layer->kind == PACE_LAYER_LINEAR) return (*products)++ % config->selects_products == 0;
+    return layer->kind == PACE_LAYER_ATTENTION;
 }
 
 /* Attention in one kernel needs its output again; so does the product behind it, and holds the same tensor. */

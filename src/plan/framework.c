@@ -73,7 +73,7 @@ static pace_status read_numbers(const named_number *numbers, size_t count, bool 
 }
 
 static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, const pace_yaml_node *node) {
-    *out = (pace_framework){.loss.kept = 4};
+    *out = (pace_framework){.loss.kept = 4, .gathered_part = 1};
     const named_number needed[] = {{"launch_us", &out->launch_s, 1e-6, 1e4},
                                    {"dispatch_us", &out->dispatch_s, 1e-6, 1e5},
                                    {"gradient_bytes", &out->gradient_bytes, 1, 8},
@@ -109,8 +109,10 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"grouped_workspaces", &out->grouped_workspaces, 1, 16},
                                    {"loss_kept_bytes", &out->loss.kept, 1, 64},
                                    {"loss_formed_bytes", &out->loss.formed, 1, 64},
+                                   {"gathered_part", &out->gathered_part, 1, 1},
+                                   {"offloads_gradients", &out->offloads_gradients, 1, 1},
                                    {"compiled_loss_bytes", &out->compiled_loss_bytes, 1, 64},
-                                   {"selects_products", &out->selects_products, 1, 1},
+                                   {"selects_products", &out->selects_products, 1, 2},
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},
                                    {"routes_inside", &out->routes_inside, 1, 1},
                                    {"fuses_norms", &out->fuses_norms, 1, 1},
@@ -345,7 +347,7 @@ bool pace_framework_lacks(char *out, size_t size, const pace_framework *framewor
 }
 
 void pace_framework_defaults(pace_config *config, const pace_framework *framework) {
-    config->selects_products = framework->selects_products > 0;
+    config->selects_products = (unsigned)framework->selects_products;
     config->keeps_fp8 = framework->keeps_fp8 > 0;
     config->routes_inside = framework->routes_inside > 0;
     config->wide_adapters = framework->adapter_bytes > 2;

@@ -53,10 +53,11 @@ typedef struct {
     double engine_workspaces;   /* of Transformer Engine, engine_bytes each before Hopper */
     double grouped_workspaces;  /* of Transformer Engine beside these: for the streams of grouped products of experts */
     pace_loss_bytes loss;       /* of its own cross entropy */
+    double offloads_gradients;  /* whether the host has gradients as they are formed, where it has the states */
+    double gathered_part;       /* of a layer's parameters that ZeRO 3 gathers at once, and forms gradients of */
     double compiled_loss_bytes; /* in its place where a compiler has the loss, too, which keeps the scores alone */
-    double
-        selects_products; /* whether selective recomputation keeps every second product and attention, nothing else */
-    double keeps_fp8;     /* whether products in FP8 keep their inputs so */
+    double selects_products; /* 1, 2: selective recomputation keeps every product or every second one, and attention */
+    double keeps_fp8;        /* whether products in FP8 keep their inputs so */
     double
         routes_inside; /* whether experts weigh what they compute before their last product, whose output is not kept */
     double sums_in_convolutions; /* whether convolutions sum what batch norms behind them need */

@@ -119,15 +119,14 @@ static double tables(const pace_step_slots *slots, double ep) {
 }
 
 /* ZeRO 3: a layer that runs, the next one ahead of it, and the gradients of one before they are scattered (Zhao et al.
- * 2023, section 3.4). */
+ * 2023, section 3.4); of compilers that gather by the weight, a part of each. */
 static double gathered_bytes(const pace_step_plan *plan) {
     const double ahead = fmin(2, plan->slots->layers);
     pace_share layer = pace_layer_share(plan->slots);
     double bytes = pace_config_gathered_bytes(&plan->config);
-    double over = pace_config_sharded_over(&plan->config, 3);
-    return over > 1 ? ahead * bytes * (layer.dense + layer.expert) +
-                          pace_step_gradient_bytes(plan) * (layer.trained + layer.trained_expert)
-                    : 0;
+    if (pace_config_sharded_over(&plan->config, 3) <= 1) return 0;
+    return plan->framework->gathered_part * (ahead * bytes * (layer.dense + layer.expert) +
+                                             pace_step_gradient_bytes(plan) * (layer.trained + layer.trained_expert));
 }
 
 /* Of a stage that holds the whole model: its parts go backward one behind the other, so that what the loss forms is
@@ -251,7 +250,9 @@ static pace_step_memory memory_of(const pace_step_plan *plan, const pace_stage_h
     bool on_host = config->offload == PACE_OFFLOAD_OPTIMIZER;
     if (trains) {
         double each = pace_step_gradient_bytes(plan) + formed + wider;
-        double all = each * parameters[2], beside_all = bucket_bytes(plan) * parameters[2] + gathered_bytes(plan);
+        double beside_all = bucket_bytes(plan) * parameters[2] + gathered_bytes(plan);
+        if (on_host && plan->framework->offloads_gradients) each = 0; /* those of a layer fit into its buffers */
+        double all = each * parameters[2];
         double updated = on_host ? 0 : update_formed_bytes(plan, half) * parameters[1];
         moment fullest = fullest_moment(plan, holds, all, each / pace_config_sharded_over(config, 2), updated);
         memory.weight_bytes += wider * parameters[2];

@@ -181,7 +181,18 @@ def check_host_memory():
         expect("host memory unknown" in said[0] and "host memory" not in said[1], "rows say it, too", said, err)
 
 
-for check in (check_memory, check_time, check_read_loss, check_roads, check_refusals, check_activations, check_link, check_launches,
+def check_gradients():
+    """DeepSpeed copies gradients to the host as they are formed: 13 billion parameters train on one GPU of 32 GB (DeepSpeed, "10x bigger model training on a single GPU with
+    ZeRO-Offload", 2020), of which half-precision weights alone are 26 GB. PyTorch has gradients as wide as the weights until the update."""
+    words = [word for setting in ("precision=fp16", "recompute=full", "micro_batch=1", "sequence=1024") for word in ("--set", setting)]
+    for framework, offload, fits in (("deepspeed", "optimizer", True), ("deepspeed", "none", False), ("pytorch", "optimizer", False)):
+        code, out, err = ask("gpt3_13b", "--on", "v100-sxm2-32", *words, "--set", f"framework={framework}", "--set", f"offload={offload}", "-q", "-f", "json")
+        kinds = json.loads(out)["memory"]
+        held = next(kind["held_bytes"] for kind in kinds if kind["kind"] == "all")
+        expect((code == 0) == fits == (held < 34e9) and held > 2 * 12.8e9, "13 billion parameters on one V100", framework, offload, code, held, err)
+
+
+for check in (check_gradients, check_memory, check_time, check_read_loss, check_roads, check_refusals, check_activations, check_link, check_launches,
               check_plan, check_activation_refusals, check_host_memory):
     check()
 finish()

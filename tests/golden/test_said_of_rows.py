@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import math
+import os
 import subprocess
 import tempfile
 
@@ -220,6 +221,38 @@ def check_packed_by_trainer():
         expect("single precision" in row["status"] and abs(float(row["process_bytes"]) / (gib * 2**30) - 1) < 0.05, "the longest that fits", row)
 
 
+def check_ran():
+    """Steps that others ran fit. Megatron-DeepSpeed divides the optimizer unless told otherwise (its examples and GPT-NeoX's configurations ask for ZeRO 1); JAX's compiler
+    gathers weight by weight, forms the softmax anew, and MaxText's minimal policy keeps products and attention alone."""
+    with open(os.path.join(os.environ["PACELINE_SOURCE"], "accuracy", "published_llm_steps.csv"), newline="") as file:
+        head, *lines = csv.reader(file)
+    ran = [line for line in (dict(zip(head, line)) for line in lines)
+           if line["framework"] in ("Megatron-DeepSpeed", "GPT-NeoX") or (line["framework"] == "MaxText" and (line["offload"] or line["device"] in ("TPU v5e", "TPU v5p")))]
+    text = io.StringIO()
+    table = csv.DictWriter(text, head)
+    table.writeheader()
+    table.writerows(ran)
+    rows = ask(text.getvalue())
+    unfit = [(row["framework"], row["model"], row["device"], row["notes"]) for row in rows if row["fits"] == "no"]
+    expect(len(rows) > 30 and all("weights in bf16" in notes for *_, notes in unfit) and len(unfit) <= 1, "steps that ran", len(rows), unfit)
+
+
+def check_selected():
+    """torchtitan's list of what selective recomputation keeps has products of matrices and attention, not grouped products: experts run again, and keep nothing. JAX's minimal
+    policy keeps every product (MaxText's remat_policy), which costs next to nothing beside keeping all."""
+    head = "model,device,n_gpu,framework,precision,micro_batch,zero_stage,seq,recompute\n"
+    kinds = ("none", "selective", "full")
+    kept, some, all_ = ask(head + "".join(f"qwen3-30b-a3b,b200,64,torchtitan,bf16,1,3,4096,{kind}\n" for kind in kinds))
+    experts_s = 48 * 8 * 3 * 2 * 768 * 2048 * 4096 / 2.25e15  # layers, experts of a token, products, two operations of each weight and token; B200's peak in bf16
+    expect(float(some["predicted"]) - float(kept["predicted"]) > experts_s and float(some["predicted"]) < float(all_["predicted"]), "experts run again", figures(kept), figures(some), figures(all_))
+    inside = 48 * 8 * 4096 * (2 * 768 + 2048) * 2  # of a token's experts both halves of the gated unit, and what comes out
+    expect(float(kept["memory_bytes"]) - float(some["memory_bytes"]) > inside > 0 and float(some["memory_bytes"]) > float(all_["memory_bytes"]), "what experts keep", kept, some, all_)
+    kept, some, all_ = ask(head + "".join(f"llama2-7b,TPU v5p,32,MaxText,bf16,4,3,4096,{kind}\n" for kind in kinds))
+    again = [float(row["predicted"]) / float(kept["predicted"]) - 1 for row in (some, all_)]
+    expect(0 < again[0] < 0.1 < 0.2 < again[1] < 0.4, "every product is kept", again)
+    expect(float(kept["memory_bytes"]) > float(some["memory_bytes"]) > float(all_["memory_bytes"]), "and less than all", kept, some, all_)
+
+
 def check_moments():
     """Moments of two bytes (Megatron's exp_avg_dtype, exp_avg_sq_dtype) hold 4 bytes a parameter less, divided among replicas; PyTorch's are as wide as parameters."""
     head = "hidden,layers,heads,ffn,seq,vocab,device,framework,n_gpu,tp,dp,micro_batch,global_batch,precision,moment_bytes\n"
@@ -245,6 +278,6 @@ def check_tokens_ahead():
 
 
 for check in (check_frameworks, check_networks, check_optimizers, check_halves, check_packed, check_experts, check_trainium, check_deterministic, check_losses, check_gpt_experts, check_mixtures, check_latent_attention, check_put_off, check_loss_in_parts,
-              check_packed_by_trainer, check_moments, check_tokens_ahead):
+              check_packed_by_trainer, check_ran, check_selected, check_moments, check_tokens_ahead):
     check()
 finish()
