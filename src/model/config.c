@@ -28,6 +28,8 @@ static const char *const pair_indices[] = {"usual", "device", "host", NULL};
 static const char *const layouts[] = {"usual", "nchw", "nhwc", NULL};
 static const char *const weights[] = {"plain", "packed", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
+static const char *const modules[] = {"core_attn", "moe_act", "layernorm",      "mla_up_proj",
+                                      "mlp",       "moe",     "shared_experts", NULL};
 static const char *const schedules[] = {"1f1b", "gpipe", "zero-bubble", "zb-v", "dualpipe-v", "dualpipe", NULL};
 
 static const char *const lora_layers[] = {"attention", "all", "query-value", NULL};
@@ -59,6 +61,7 @@ static const struct {
     {"layout", offsetof(pace_config, layout), layouts, 0, 0},
     {"weights", offsetof(pace_config, weights), weights, 0, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0, 0},
+    {"recompute_modules", offsetof(pace_config, recompute_modules), modules, 0, 0},
     {"moment_bytes", offsetof(pace_config, moment_bytes), NULL, 0, 4},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0, 1},
     {"deterministic", offsetof(pace_config, deterministic), NULL, 0, 1},
@@ -120,6 +123,16 @@ static pace_status fail_word(const char *key, const char *const *words, const ch
     return pace_fail(PACE_E_USAGE, "%s: expected one of %s, found \"%.80s\"", key, list, value);
 }
 
+/* Bits of its words, of which the first is 1. */
+static bool has_several(size_t field) { return fields[field].words == modules; }
+
+/* Its number; -1: it is none of them. */
+static int word_of(const char *const *words, const char *text) {
+    for (int word = 0; words[word]; word++)
+        if (pace_same_word(words[word], text)) return word;
+    return -1;
+}
+
 static bool is_sound(size_t field, double value) {
     return value >= fields[field].least && value <= fields[field].most && value == floor(value);
 }
@@ -139,14 +152,59 @@ static bool read_number(double *out, size_t field, const char *text) {
 
 bool pace_config_has(const char *key) { return find(key) != FIELDS; }
 
+/* Words of a field that has several, with + between them as a rule. */
+static pace_status set_several(int *out, const char *key, const char *const *words, const char *value) {
+    static const char between[] = "+,;| \"'[]";
+    int bits = 0;
+    for (const char *text = value + strspn(value, between); *text; text += strspn(text, between)) {
+        char one[40];
+        size_t length = strcspn(text, between);
+        pace_snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), text);
+        int word = word_of(words, one);
+        if (word < 0) return fail_word(key, words, one);
+        bits |= 1 << word;
+        text += length;
+    }
+    if (!bits) return fail_word(key, words, value);
+    *out = bits;
+    return PACE_OK;
+}
+
+unsigned pace_config_modules(const pace_config *config) {
+    unsigned named = (unsigned)config->recompute_modules;
+    if (config->recompute != PACE_RECOMPUTE_SELECTIVE) return 0;
+    return named & PACE_MODULE_MOE ? named | PACE_MODULE_SHARED_EXPERTS : named; /* which are within it */
+}
+
+unsigned pace_config_modules_in(const char *text) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    unsigned found = 0;
+    for (text += strcspn(text, letters); *text; text += strcspn(text, letters)) {
+        char one[40];
+        size_t length = strspn(text, letters);
+        pace_snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), text);
+        int word = word_of(modules, one);
+        if (word >= 0) found |= 1U << word;
+        text += length;
+    }
+    return found;
+}
+
+const char *pace_config_modules_text(char *out, size_t size, unsigned bits) {
+    if (size) *out = '\0';
+    for (int i = 0; modules[i]; i++)
+        if (bits & 1U << i) pace_list(out, size, "+", "%s", modules[i]);
+    return out;
+}
+
 pace_status pace_config_set(pace_config *config, const char *key, const char *value) {
     size_t at = find(key);
     if (at == FIELDS) return pace_fail(PACE_E_USAGE, "a configuration has no field \"%.80s\"", key);
     void *target = (char *)config + fields[at].offset;
+    if (has_several(at)) return set_several(target, key, fields[at].words, value);
     if (fields[at].words) {
-        int word = 0;
-        while (fields[at].words[word] && !pace_same_word(fields[at].words[word], value)) word++;
-        if (!fields[at].words[word]) return fail_word(key, fields[at].words, value);
+        int word = word_of(fields[at].words, value);
+        if (word < 0) return fail_word(key, fields[at].words, value);
         *(int *)target = word;
         return PACE_OK;
     }
@@ -160,7 +218,7 @@ pace_status pace_config_set(pace_config *config, const char *key, const char *va
 
 const char *pace_config_word(const pace_config *config, const char *key) {
     size_t at = find(key);
-    if (at == FIELDS || !fields[at].words) return NULL;
+    if (at == FIELDS || !fields[at].words || has_several(at)) return NULL;
     return fields[at].words[*(const int *)(const void *)((const char *)config + fields[at].offset)];
 }
 
@@ -280,6 +338,7 @@ pace_status pace_config_check(const pace_config *config) {
         if (fields[i].words) {
             int count = 0;
             while (fields[i].words[count]) count++;
+            if (has_several(i)) count = 1 << count;
             if (*(const int *)target < 0 || *(const int *)target >= count)
                 return pace_fail(PACE_E_USAGE, "%s: expected one of its %d values", fields[i].key, count);
         } else if (!is_sound(i, *(const double *)target)) {

@@ -112,6 +112,19 @@ typedef enum {
  * enable_activation_offloading). */
 typedef enum { PACE_OFFLOAD_NONE, PACE_OFFLOAD_OPTIMIZER, PACE_OFFLOAD_ACTIVATIONS } pace_offload;
 
+/* What of a block selective recomputation forms anew, where it is told by name (Megatron Core's --recompute-modules):
+ * attention from queries, keys and values on; the activation of experts; norms; of latent attention the products up;
+ * what follows attention, of one kind or the other; what all tokens visit beside experts. Bits. */
+typedef enum {
+    PACE_MODULE_CORE_ATTN = 1,
+    PACE_MODULE_MOE_ACT = 2,
+    PACE_MODULE_LAYERNORM = 4,
+    PACE_MODULE_MLA_UP_PROJ = 8,
+    PACE_MODULE_MLP = 16,
+    PACE_MODULE_MOE = 32,
+    PACE_MODULE_SHARED_EXPERTS = 64
+} pace_recompute_module;
+
 /* Beside which products low-rank adapters stand: those around attention (Hu et al. 2021, section 4.2), or all of
  * repeated blocks. */
 typedef enum { PACE_LORA_ATTENTION, PACE_LORA_ALL, PACE_LORA_QUERY_VALUE } pace_lora_layers;
@@ -130,6 +143,7 @@ typedef struct {
     double sequence;     /* tokens of a sample; 0 = the model's own */
     int mode, precision, allow_tf32, optimizer, update, execution, attention, input, indices, read_loss, pair_indices,
         recompute;         /* of the enums above */
+    int recompute_modules; /* bits of pace_recompute_module; 0 = what the framework runs again selectively */
     int cross_entropy;     /* a pace_cross_entropy */
     int graphs;            /* a pace_graph_parts */
     int layout;            /* a pace_image_layout */
@@ -181,7 +195,7 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
-enum { PACE_CONFIG_FIELDS = 43 }; /* at most */
+enum { PACE_CONFIG_FIELDS = 44 }; /* at most */
 
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);
@@ -196,7 +210,15 @@ bool pace_config_is_worded(size_t i);
  * was expected. */
 pace_status pace_config_set(pace_config *config, const char *key, const char *value) PACE_MUST_CHECK;
 
-/** The word of an enumerated field's value ("amp"), or NULL when the field has none. */
+/** The modules (bits of pace_recompute_module) that run again; 0 unless recomputation is selective. */
+unsigned pace_config_modules(const pace_config *config);
+/** The modules of recomputation that a text names as words of its own: "selective (moe_act, layernorm)". */
+unsigned pace_config_modules_in(const char *text);
+/** Those of `modules` as a setting has them: "moe_act+layernorm". Returns `out`. */
+enum { PACE_MODULES_TEXT = 96 };
+const char *pace_config_modules_text(char *out, size_t size, unsigned modules);
+
+/** The word of an enumerated field's value ("amp"), or NULL when the field has none, or several words. */
 const char *pace_config_word(const pace_config *config, const char *key);
 
 /** Sizes are whole and positive, and global_batch is a multiple of micro_batch x dp. PACE_E_USAGE else. */

@@ -173,6 +173,8 @@ void pace_lowering_end(pace_lowering *to);
 
 /* ---- layers (lower_forward.c, lower_backward.c) ---- */
 void pace_lower_forward(pace_lowering *to, uint32_t layer);
+/** What of it runs again before its block's backward pass; `products` as of pace_layer_again(). */
+void pace_lower_again(pace_lowering *to, uint32_t layer, unsigned *products);
 void pace_lower_backward(pace_lowering *to, uint32_t layer);
 
 /* ---- gradients (lower_gradients.c) ---- */

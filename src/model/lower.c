@@ -5,6 +5,7 @@
 #include "model/lower_ops.h"
 #include "model/lower_region.h"
 #include "model/lower_shards.h"
+#include "model/recompute.h"
 
 #include <math.h>
 #include <string.h>
@@ -120,27 +121,30 @@ static void lower_forward(pace_lowering *to) {
     pace_region_leave_pass(to);
 }
 
-/* Full recomputation: before its backward, a segment's forward runs again (torch.utils.checkpoint), on autograd's
- * thread. */
+/* Before its backward pass what of a segment runs again (torch.utils.checkpoint), on autograd's thread. */
 static void recompute_segment(pace_lowering *to, uint32_t last) {
     const pace_layer *layers = to->model->layers.items;
     uint32_t segment = layers[last].segment, first = last;
+    unsigned products = 0;
     while (first > 0 && layers[first - 1].segment == segment) first--;
     if (to->region == PACE_NO_NODE) pace_emit_annotation(to, "CheckpointFunctionBackward");
     for (uint32_t i = first; i <= last && to->status == PACE_OK; i++) {
         to->module = module_of(to, i);
-        pace_lower_forward(to, i);
+        pace_lower_again(to, i, &products);
     }
     if (to->region == PACE_NO_NODE) pace_emit_close(to);
 }
 
+/* Attention alone runs again before its own backward pass. */
 static void recompute_before(pace_lowering *to, uint32_t number) {
+    const pace_config *config = to->config;
     const pace_layer *layer = &to->model->layers.items[number];
+    unsigned products = 0;
     bool last = number + 1 == to->model->layers.count || layer[1].segment != layer->segment;
-    if (to->config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0 && last) recompute_segment(to, number);
-    if (to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->rule->recomputed &&
-        pace_model_forms_scores(to->model, to->config))
-        pace_lower_forward(to, number);
+    bool blocks = config->recompute == PACE_RECOMPUTE_FULL || config->selects_products || pace_config_modules(config);
+    if (config->recompute == PACE_RECOMPUTE_NONE) return;
+    if (!blocks) pace_lower_again(to, number, &products);
+    else if (layer->segment > 0 && last) recompute_segment(to, number);
 }
 
 static void backward_layers(pace_lowering *to) {

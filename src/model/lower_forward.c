@@ -3,6 +3,7 @@
  */
 #include "model/lower_ops.h"
 #include "model/lower_region.h"
+#include "model/recompute.h"
 
 #include <string.h>
 
@@ -252,14 +253,20 @@ void pace_forward_lstm(pace_lowering *to, const layer_view *view) {
     pace_emit_close(to);
 }
 
+static void activate_experts(pace_lowering *to, const layer_view *view, double inner) {
+    bool gated = view->layer->option[PACE_OPTION_GATED] > 0;
+    pace_emit_op(to, gated ? "aten::silu" : "aten::gelu",
+                 pace_emit_elementwise(to, gated ? "silu" : "gelu", inner, 1, 1, view->bytes));
+    if (gated) pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", inner, 2, 1, view->bytes));
+}
+
 void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     const double *option = view->layer->option;
     double tokens = pace_emit_places(to, &view->input->shape) * pace_lower_routed_share(to);
     double in = view->input->shape.channels;
     pace_expert_size size = pace_lower_expert_size(to, view->layer);
     bool gated = option[PACE_OPTION_GATED] > 0;
-    double ffn = option[PACE_OPTION_FFN] / pace_config_expert_split(to->config), up = gated ? 2 * ffn : ffn,
-           inner = size.rows * ffn;
+    double ffn = option[PACE_OPTION_FFN] / pace_config_expert_split(to->config), up = gated ? 2 * ffn : ffn;
     if (to->config->sorts_on_host) pace_region_dispatch(to);
     pace_emit_op(to, "aten::linear > aten::mm",
                  pace_emit_gemm(to, 1, tokens, option[PACE_OPTION_EXPERTS], in, view->bytes));
@@ -274,9 +281,7 @@ void pace_forward_experts(pace_lowering *to, const layer_view *view) {
     pace_emit_sized_op(to, PACE_SAMPLES_ROWS, "aten::_grouped_mm",
                        pace_emit_in_segment(to, view->layer,
                                             pace_emit_gemm(to, size.groups, size.each, up, in, view->bytes)));
-    pace_emit_op(to, gated ? "aten::silu" : "aten::gelu",
-                 pace_emit_elementwise(to, gated ? "silu" : "gelu", inner, 1, 1, view->bytes));
-    if (gated) pace_emit_op(to, "aten::mul", pace_emit_elementwise(to, "mul", inner, 2, 1, view->bytes));
+    activate_experts(to, view, size.rows * ffn);
     pace_emit_sized_op(to, PACE_SAMPLES_ROWS, "aten::_grouped_mm",
                        pace_emit_in_segment(to, view->layer,
                                             pace_emit_gemm(to, size.groups, size.each, in, ffn, view->bytes)));
@@ -331,4 +336,16 @@ void pace_lower_forward(pace_lowering *to, uint32_t number) {
     if (!view.layer->rule->forward) return;
     cast_inputs(to, &view);
     view.layer->rule->forward(to, &view);
+}
+
+static void activate_again(pace_lowering *to, uint32_t number) {
+    layer_view view = pace_layer_view_of(to, number);
+    double ffn = view.layer->option[PACE_OPTION_FFN] / pace_config_expert_split(to->config);
+    activate_experts(to, &view, pace_lower_expert_size(to, view.layer).rows * ffn);
+}
+
+void pace_lower_again(pace_lowering *to, uint32_t number, unsigned *products) {
+    pace_again again = pace_layer_again(to->model, number, to->config, products);
+    if (again == PACE_AGAIN_ALL) pace_lower_forward(to, number);
+    else if (again == PACE_AGAIN_ACTIVATION) activate_again(to, number);
 }

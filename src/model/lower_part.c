@@ -6,17 +6,6 @@ static bool is_skipped(const pace_lowering *to, uint32_t layer) {
     return to->model->layers.items[layer].training_only && to->config->mode != PACE_TRAINING;
 }
 
-/* Selective recomputation is of attention whose scores went through memory, or of all that a framework does not select;
- * full, of segments. */
-static bool runs_again(const pace_lowering *to, uint32_t number, unsigned *products) {
-    const pace_layer *layer = &to->model->layers.items[number];
-    if (to->config->selects_products > 0 && to->config->recompute == PACE_RECOMPUTE_SELECTIVE)
-        return !pace_layer_is_selected(layer, to->config, products) && layer->segment > 0;
-    if (to->config->recompute == PACE_RECOMPUTE_FULL) return layer->segment > 0;
-    return to->config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->rule->recomputed &&
-           pace_model_forms_scores(to->model, to->config);
-}
-
 static void begin_layer(pace_lowering *to, uint32_t layer) {
     pace_region_leave_block(to, layer);
     pace_region_enter_block(to, layer);
@@ -33,8 +22,9 @@ static void lower_layers(pace_lowering *to, uint32_t first, uint32_t last, pace_
     unsigned products = 0; /* a part is of one segment */
     for (uint32_t i = first; i <= last && to->status == PACE_OK; i++) {
         if (pass == PACE_PART_FORWARD) begin_layer(to, i); /* what runs again is of backward's graph, or none */
-        if (!is_skipped(to, i) && (pass == PACE_PART_FORWARD || runs_again(to, i, &products)))
-            pace_lower_forward(to, i);
+        if (is_skipped(to, i)) continue;
+        if (pass == PACE_PART_FORWARD) pace_lower_forward(to, i);
+        else pace_lower_again(to, i, &products);
     }
 }
 

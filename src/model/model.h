@@ -78,11 +78,6 @@ double pace_model_kept_of(const pace_model_kept *kept, uint32_t first, uint32_t 
 /** The same of a question that is asked once; 0 without memory for it. */
 double pace_model_kept_bytes(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
 
-/** Whether the framework's selective recomputation (torchtitan's, JAX's) keeps a layer's output: beside what comes into
- * a segment attention's and those of products that it selects, not of experts. `products`: how many of the segment came
- * before, 0 at first. */
-bool pace_layer_is_selected(const pace_layer *layer, const pace_config *config, unsigned *products);
-
 /** Of these layers, scores of one sample on one rank that a loss turns into a softmax. */
 double pace_model_scores(const pace_model *model, const pace_config *config, uint32_t first, uint32_t last);
 

@@ -1,5 +1,6 @@
 /* What a model is and needs in all: parameters, arithmetic, and the bytes it keeps for backward. */
 #include "model/layer_kinds.h"
+#include "model/recompute.h"
 
 /* Elements of a sample's tensor on one rank: context parallelism splits the sequence, sequence parallelism what tensor
  * parallelism leaves whole. */
@@ -78,13 +79,9 @@ double pace_kept_lstm(const pace_model *model, const pace_layer *layer, const pa
     return 6 * element_bytes * elements_of(model, layer, config) * layer->option[PACE_OPTION_LAYERS];
 }
 
-static bool selects(const pace_layer *layer, const pace_config *config) {
-    return config->selects_products > 0 && config->recompute == PACE_RECOMPUTE_SELECTIVE && layer->segment > 0;
-}
-
 /* Transformer Engine casts inputs of products, and keeps them so for the gradients of weights. */
 static bool keeps_fp8(const pace_layer *layer, const pace_config *config) {
-    bool whole = config->recompute == PACE_RECOMPUTE_FULL || selects(layer, config);
+    bool whole = config->recompute == PACE_RECOMPUTE_FULL || pace_layer_is_of_selection(layer, config);
     bool product = layer->kind == PACE_LAYER_LINEAR || layer->rule->expert_elements;
     return product && config->keeps_fp8 && pace_config_is_fp8(config) && layer->segment > 0 && !whole;
 }
@@ -98,10 +95,10 @@ double pace_kept_experts(const pace_model *model, const pace_layer *layer, const
     double up = option[PACE_OPTION_GATED] > 0 ? 2 : 1;
     double input = keeps_fp8(layer, config) ? 1 : element_bytes, output = config->routes_inside ? 0 : element_bytes;
     double unweighed = config->routes_inside && up == 1 ? element_bytes : 0;
+    double active = pace_config_modules(config) & PACE_MODULE_MOE_ACT ? 0 : unweighed + input;
     double split = pace_config_expert_split(config), tokens = pace_model_sequence(model, config) / config->cp;
     return tokens * split / config->tp * option[PACE_OPTION_TOPK] *
-           ((input + output) * layer->shape.channels +
-            (up * element_bytes + unweighed + input) * option[PACE_OPTION_FFN] / split);
+           ((input + output) * layer->shape.channels + (up * element_bytes + active) * option[PACE_OPTION_FFN] / split);
 }
 
 double pace_kept_interaction(const pace_model *model, const pace_layer *layer, const pace_config *config,
@@ -149,16 +146,13 @@ void pace_model_needs_gradients(bool *out, const pace_model *model, const pace_c
 
 /* Full recomputation keeps what comes into a segment; selective, all but what attention has between its inputs and its
  * output (Korthikanti et al. 2022, section 5). */
-static bool keeps_own(const pace_layer *layer, const pace_config *config) {
-    if (selects(layer, config)) return layer->kind == PACE_LAYER_ATTENTION;
+static bool keeps_own(const pace_model *model, uint32_t number, const pace_config *config) {
+    const pace_layer *layer = &model->layers.items[number];
+    unsigned products = 0;
+    if (pace_layer_is_of_selection(layer, config)) return layer->kind == PACE_LAYER_ATTENTION;
     if (config->recompute == PACE_RECOMPUTE_FULL) return layer->segment == 0;
+    if (pace_config_modules(config)) return pace_layer_again(model, number, config, &products) != PACE_AGAIN_ALL;
     return config->recompute == PACE_RECOMPUTE_NONE || !layer->rule->recomputed;
-}
-
-bool pace_layer_is_selected(const pace_layer *layer, const pace_config *config, unsigned *products) {
-    if (!selects(layer, config)) return false;
-    if (layer->kind == PACE_LAYER_LINEAR) return (*products)++ % config->selects_products == 0;
-    return layer->kind == PACE_LAYER_ATTENTION;
 }
 
 /* Attention in one kernel needs its output again; so does the product behind it, and holds the same tensor. */
@@ -175,8 +169,9 @@ static bool is_fused_away(const pace_layer *layer, const pace_layer *input, cons
 
 static bool keeps_input_of(const pace_model *model, const pace_layer *layer, uint32_t from, const pace_config *config) {
     if (is_fused_away(layer, &model->layers.items[from], config)) return false;
+    if (pace_layer_is_dropped(model, from, config)) return false;
     bool whole = config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0;
-    if (whole || selects(layer, config)) return model->layers.items[from].segment != layer->segment;
+    if (whole || pace_layer_is_of_selection(layer, config)) return model->layers.items[from].segment != layer->segment;
     if (layer->frozen && layer->kind == PACE_LAYER_LINEAR) return false; /* only the gradient of its weight needs it */
     return layer->rule->keeps & PACE_KEEPS_INPUT;
 }
@@ -208,8 +203,8 @@ static void keep_input(kept_flags *flags, const pace_layer *layer, const pace_co
     bool again = config->recompute == PACE_RECOMPUTE_FULL && layer->segment > 0;
     bool cast = pace_config_is_amp(config) && layer->rule->autocast == PACE_AUTOCAST_HALF && bytes[from] > 2;
     unsigned copies = adapter_copies(layer, config);
-    if (copies > 0 && !again && !selects(layer, config)) flags->cast[from] += copies;
-    else if (!cast || again || selects(layer, config)) flags->kept[from] = true;
+    if (copies > 0 && !again && !pace_layer_is_of_selection(layer, config)) flags->cast[from] += copies;
+    else if (!cast || again || pace_layer_is_of_selection(layer, config)) flags->kept[from] = true;
     else if (config->execution == PACE_EAGER || flags->cast[from] == 0) flags->cast[from]++;
 }
 
@@ -218,7 +213,7 @@ static void mark_kept(kept_flags *flags, const pace_model *model, const pace_con
                       unsigned *products, const int *bytes) {
     const pace_layer *layer = &model->layers.items[i];
     bool in_fp8 = layer->kind == PACE_LAYER_LINEAR && keeps_fp8(layer, config);
-    if (learns && keeps_own(layer, config) && keeps_output(model, layer, config)) flags->kept[i] = true;
+    if (learns && keeps_own(model, i, config) && keeps_output(model, layer, config)) flags->kept[i] = true;
     if (i == 0 || model->layers.items[i - 1].segment != layer->segment) *products = 0;
     if (pace_layer_is_selected(layer, config, products)) flags->kept[i] = true;
     for (uint32_t k = 0; k < layer->input_count; k++) {
@@ -236,7 +231,7 @@ static void count_kept(pace_model_kept *out, kept_flags *flags, const int *bytes
     for (uint32_t i = 0; i < out->count; i++) {
         const pace_layer *layer = &model->layers.items[i];
         mark_kept(flags, model, config, i, learns[i], &products, bytes);
-        if (learns[i] && keeps_own(layer, config) && layer->rule->kept_extra)
+        if (learns[i] && keeps_own(model, i, config) && layer->rule->kept_extra)
             out->beside_bytes[i] = layer->rule->kept_extra(model, layer, config, bytes[i]);
     }
     for (uint32_t i = 0; i < out->count; i++)

@@ -112,6 +112,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"gathered_part", &out->gathered_part, 1, 1},
                                    {"offloads_gradients", &out->offloads_gradients, 1, 1},
                                    {"compiled_loss_bytes", &out->compiled_loss_bytes, 1, 64},
+                                   {"reruns_attention", &out->reruns_attention, 1, 1},
                                    {"selects_products", &out->selects_products, 1, 2},
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},
                                    {"routes_inside", &out->routes_inside, 1, 1},
@@ -347,6 +348,7 @@ bool pace_framework_lacks(char *out, size_t size, const pace_framework *framewor
 }
 
 void pace_framework_defaults(pace_config *config, const pace_framework *framework) {
+    config->recompute_modules = framework->reruns_attention > 0 ? PACE_MODULE_CORE_ATTN : 0;
     config->selects_products = (unsigned)framework->selects_products;
     config->keeps_fp8 = framework->keeps_fp8 > 0;
     config->routes_inside = framework->routes_inside > 0;

@@ -14,7 +14,7 @@ typedef struct {
     const pace_device *device;
     const pace_step_host *host;
     double numbers[17];
-    int words[30];
+    int words[31];
 } slot_key;
 
 /* Slots and what they share with others, of which a batch and what runs again are no part. */
@@ -95,14 +95,14 @@ static slot_key key_of(const pace_model *model, const pace_config *config, const
                         config->bucket_bytes,
                         config->lora};
     int words[] = {
-        config->mode,          config->precision,        config->execution,    config->attention,
-        config->input,         config->recompute,        config->optimizer,    config->update,
-        config->indices,       config->selects_products, config->keeps_fp8,    config->routes_inside,
-        config->offload,       config->allow_tf32,       config->lora_layers,  config->read_loss,
-        config->pair_indices,  config->tokens_once,      config->layout,       config->sums_in_convolutions,
-        config->graphs,        config->fuses_norms,      config->quantized,    pace_config_parts_loss(config),
-        config->sums_beside,   config->wide_adapters,    config->wide_softmax, config->weights,
-        config->whole_experts, config->pixels_as_laid};
+        config->mode,          config->precision,        config->execution,        config->attention,
+        config->input,         config->recompute,        config->optimizer,        config->update,
+        config->indices,       config->selects_products, config->keeps_fp8,        config->routes_inside,
+        config->offload,       config->allow_tf32,       config->lora_layers,      config->read_loss,
+        config->pair_indices,  config->tokens_once,      config->layout,           config->sums_in_convolutions,
+        config->graphs,        config->fuses_norms,      config->quantized,        pace_config_parts_loss(config),
+        config->sums_beside,   config->wide_adapters,    config->wide_softmax,     config->weights,
+        config->whole_experts, config->pixels_as_laid,   config->recompute_modules};
     _Static_assert(sizeof numbers == sizeof key.numbers && sizeof words == sizeof key.words, "all have their places");
     memcpy(key.numbers, numbers, sizeof numbers);
     memcpy(key.words, words, sizeof words);
@@ -139,6 +139,7 @@ static slot_key alike_key(const pace_model *model, const pace_config *config, co
     plain.micro_batch = plain.sequence = 1;
     plain.sample_tokens = 0;
     plain.recompute = PACE_RECOMPUTE_NONE;
+    plain.recompute_modules = 0;
     return key_of(model, &plain, place, rests);
 }
 

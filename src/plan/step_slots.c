@@ -3,6 +3,7 @@
 #include "exchange/token_routes.h"
 #include "model/emit.h"
 #include "model/pipeline_turns.h"
+#include "model/recompute.h"
 
 #include <math.h>
 #include <string.h>
@@ -274,8 +275,10 @@ static pace_status price_pass(pace_slot *slot, pace_step_slots *slots, const pac
     bool in_graph =
         config->graphs >= PACE_GRAPHS_BLOCKS || (config->graphs && config->recompute != PACE_RECOMPUTE_FULL);
     if (pass == PACE_PART_RECOMPUTE && in_graph) slot->host_s = slot->turns_s = slot->calls = 0; /* of backward's */
+    unsigned products = 0;
     for (uint32_t i = part->first; i <= part->last && slot->launches > 0; i++)
-        count_modules(slot, &model->layers.items[i], config);
+        if (pass != PACE_PART_RECOMPUTE || pace_layer_again(model, i, config, &products) == PACE_AGAIN_ALL)
+            count_modules(slot, &model->layers.items[i], config);
     return PACE_OK;
 }
 

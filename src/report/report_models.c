@@ -163,8 +163,9 @@ static pace_status describe_one(pace_report *report, pace_catalog *catalog, cons
 
 /* Layers are the same however many ranks, samples or optimizers there are. */
 static pace_status check_set(const pace_words *set) {
-    static const char *const of_layers[] = {"precision", "attention",         "sequence", "tp",          "cp",
-                                            "recompute", "sequence_parallel", "lora",     "lora_layers", "quantized"};
+    static const char *const of_layers[] = {"precision", "attention",   "sequence",          "tp",
+                                            "cp",        "recompute",   "recompute_modules", "sequence_parallel",
+                                            "lora",      "lora_layers", "quantized"};
     for (size_t i = 0; pace_config_key(i); i++) {
         const char *key = pace_config_key(i);
         bool acts = false;

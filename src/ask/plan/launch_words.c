@@ -197,17 +197,29 @@ static void compute_all(const reader *r, char *line) {
     }
 }
 
-/* "--flag value --other=value --alone". */
+static char *next_word(char **rest) {
+    char *word = strsep(rest, " \t\\\"'()=");
+    while (word && !*word) word = strsep(rest, " \t\\\"'()=");
+    return word;
+}
+
+/* A name as those of modules and optimizers, not of a file. */
+static bool is_plain(const char *word) {
+    size_t length = 0;
+    while (pace_is_name(word[length])) length++;
+    return length > 0 && !pace_is_digit(*word) && !word[length];
+}
+
+/* "--flag value --other=value --alone --list name name". */
 static pace_status read_flags(reader *r, char *line) {
-    static const char between[] = " \t\\\"'()=";
     compute_all(r, line);
-    char *rest = line, *word = strsep(&rest, between);
+    char *rest = line, *word = next_word(&rest);
     while (word) {
-        char *next = strsep(&rest, between), value[VALUE];
-        while (next && !*next) next = strsep(&rest, between);
-        bool alone = !next || is_flag(next);
+        char *next = next_word(&rest), value[VALUE];
         if (is_flag(word)) {
-            expand(r, value, alone ? "" : next);
+            bool listed = next && is_plain(next);
+            expand(r, value, !next || is_flag(next) ? "" : next);
+            while (listed && (next = next_word(&rest)) && is_plain(next)) pace_append(value, VALUE, " %s", next);
             PACE_TRY(add(r, word + 2, value, false));
         }
         word = next;

@@ -39,6 +39,7 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
                    {"devices_of_node", l->devices_of_node},
                    {"devices", l->nodes * l->devices_of_node},
                    {"ends_count", ends},
+                   {"modules", c->recompute_modules},
                    {"layers_uneven", uneven},
                    {"layers_even", !uneven},
                    {"layers_of_chunk", (l->layers + 2 * ends) / (c->pp * c->vpp)}};
@@ -81,6 +82,15 @@ static pace_status check_is(bool *holds, const pace_yaml *yaml, const pace_yaml_
     return PACE_OK;
 }
 
+/* With blanks between them, as on a command line. */
+static void append_modules(char out[LINE_MOST], const pace_config *config) {
+    char names[LINE_MOST];
+    pace_config_modules_text(names, sizeof names, (unsigned)config->recompute_modules);
+    for (char *c = names; *c; c++)
+        if (*c == '+') *c = ' ';
+    pace_append(out, LINE_MOST, "%s", names);
+}
+
 /* "--micro-batch-size {micro_batch}" with its figures. */
 static pace_status fill_in(char out[LINE_MOST], const pace_yaml *yaml, const pace_yaml_node *node,
                            const pace_launching *l) {
@@ -99,8 +109,9 @@ static pace_status fill_in(char out[LINE_MOST], const pace_yaml *yaml, const pac
             continue;
         }
         name = strcspn(text + 1, "}");
-        if (!figure_of(&figure, l, text + 1, name)) return fail_name(yaml, node, text + 1, name);
-        pace_append(out, LINE_MOST, "%.0f", figure);
+        if (pace_span_is(text + 1, name, "recompute_modules")) append_modules(out, l->config);
+        else if (!figure_of(&figure, l, text + 1, name)) return fail_name(yaml, node, text + 1, name);
+        else pace_append(out, LINE_MOST, "%.0f", figure);
         text += 1 + name + (text[1 + name] == '}');
     }
     return PACE_OK;

@@ -170,6 +170,15 @@ static void join_digits(char out[TEXT], const char *value) {
     out[length] = '\0';
 }
 
+/* Modules of recomputation, of which a program may have more than a setting knows. */
+static pace_status put_modules(reader *r, const char *name, const char *key, const char *value) {
+    pace_config config = pace_config_default();
+    char known[TEXT];
+    pace_config_modules_text(known, sizeof known, pace_config_modules_in(value));
+    if (pace_config_set(&config, key, value) != PACE_OK) PACE_TRY(note_uncounted(r, name, value));
+    return *known ? put(r, key, known) : PACE_OK;
+}
+
 static pace_status take_value(reader *r, const char *name, const char *key, const pace_yaml_node *how,
                               const char *written) {
     const char *form = pace_yaml_text(how);
@@ -180,6 +189,7 @@ static pace_status take_value(reader *r, const char *name, const char *key, cons
     if (*value && is_unsaid(value)) return PACE_OK;
     if (pace_yaml_is_map(how)) return PACE_OK;
     if (form && strcmp(form, "text") == 0) return put(r, key, value);
+    if (form && strcmp(form, "modules") == 0) return put_modules(r, name, key, value);
     if (*value == '$' && (strcmp(key, "nodes") == 0 || pace_starts(key, "devices"))) {
         r->nodes_unknown = true;
         return PACE_OK;

@@ -1,6 +1,7 @@
 #include "ask/predict/setting_effects.h"
 #include "cost/formula.h"
 #include "model/model_settings.h"
+#include "model/recompute.h"
 
 #include <string.h>
 
@@ -73,6 +74,14 @@ static bool recomputes_attention(const question *q) {
     return q->config->recompute != PACE_RECOMPUTE_SELECTIVE || attends(q);
 }
 
+static bool recomputes_modules(const question *q) {
+    return q->config->recompute_modules == 0 || !q->placed || q->config->recompute == PACE_RECOMPUTE_SELECTIVE;
+}
+
+static bool has_modules(const question *q) {
+    return !recomputes_modules(q) || pace_model_lacks_modules(q->model, (unsigned)q->config->recompute_modules) == 0;
+}
+
 static bool has_linear(const question *q) { return pace_model_has_layer(q->model, PACE_LAYER_LINEAR); }
 
 static bool is_fitted(const question *q) { return q->fitted || q->config->weights == PACE_WEIGHTS_PLAIN; }
@@ -114,6 +123,8 @@ static const struct {
     {"pair_indices", interacts, "on a model without an interaction of vectors, or unless execution=eager"},
     {"recompute", recomputes_blocks, "with the value full on a model that repeats no block of layers"},
     {"recompute", recomputes_attention, "with the value selective on a model without attention layers"},
+    {"recompute_modules", recomputes_modules, "without recompute=selective"},
+    {"recompute_modules", has_modules, "with a module that the model has no layers of"},
     {"weights", has_linear, "on a model without linear layers"},
     {"weights", is_lowered, of_pytorch},
     {"weights", is_fitted, "with the value packed without a fit of kernels that were measured so"},

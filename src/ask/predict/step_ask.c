@@ -54,6 +54,7 @@ static void fill(pace_config *config, const pace_config *usual) {
     if (config->zero_stage == UNSAID) config->zero_stage = usual->zero_stage;
     if (pace_schedule_is_v(config->schedule) && config->vpp == 1) config->vpp = PACE_V_CHUNKS;
     if (config->sequence_parallel == UNSAID) config->sequence_parallel = usual->sequence_parallel;
+    if (config->recompute_modules == 0) config->recompute_modules = usual->recompute_modules;
     config->selects_products = usual->selects_products;
     config->keeps_fp8 = usual->keeps_fp8;
     config->routes_inside = usual->routes_inside;

@@ -84,6 +84,8 @@ static void set_recompute(pace_step_row *out, const pace_step_reader *r, size_t 
     else if (said && pace_config_set(config, "recompute", said) == PACE_OK) counted = false;
     else if (counted) config->recompute = PACE_RECOMPUTE_FULL;
     else if (*text) pace_step_note(out, "unknown recompute \"%.30s\", taken for none", text);
+    if (config->recompute == PACE_RECOMPUTE_SELECTIVE && pace_config_modules_in(text))
+        config->recompute_modules = (int)pace_config_modules_in(text);
     if (pace_step_says(text, "seqpar")) config->sequence_parallel = 1;
     if (*text) return;
     said = pace_step_said(r->things, "recompute_notes", notes);

@@ -206,7 +206,8 @@ static pace_status score_column(pace_case_score *out, const checker *c, unsigned
         if (strcmp(c->kind->columns[i].key, c->one->answer) == 0) predicted = answer->cells[i].number;
     bool known = pace_csv_number(&measured, pace_csv_cell(c->tables[t].csv, row, (size_t)c->measured));
     if (isnan(predicted) || !known || !(measured > 0)) return PACE_OK;
-    return add_score(out, c, t, row, (pace_case_row){predicted, measured * c->one->measured_in});
+    return add_score(out, c, t, row,
+                     (pace_case_row){.predicted = predicted, .measured = measured * c->one->measured_in});
 }
 
 static pace_status score_row(pace_case_score *out, const checker *c, unsigned t, const pace_row_question *asked,

@@ -17,7 +17,12 @@ void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
         used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, " %s", pace_config_word(config, "schedule"));
     used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, "%smicro-batch %.0f", used ? ", " : "",
                                   config->micro_batch);
-    if (config->recompute != PACE_RECOMPUTE_NONE)
+    unsigned modules = pace_config_modules(config);
+    if (modules & ~(unsigned)PACE_MODULE_CORE_ATTN) {
+        char names[PACE_MODULES_TEXT];
+        used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", recomputation of %s",
+                                      pace_config_modules_text(names, sizeof names, modules));
+    } else if (config->recompute != PACE_RECOMPUTE_NONE)
         used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s recomputation",
                                       pace_config_word(config, "recompute"));
     if (config->offload != PACE_OFFLOAD_NONE)

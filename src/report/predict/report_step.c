@@ -107,13 +107,23 @@ static const char *images_of(const pace_step_asked *step) {
     return copied ? " with images in nchw, which convolutions copy (not with layout=nhwc)" : "";
 }
 
+/* "selective of moe_act+layernorm" */
+static void say_recompute(char *out, size_t size, const pace_step_asked *step) {
+    const pace_config *config = &step->asked.config;
+    char names[PACE_MODULES_TEXT];
+    unsigned modules = pace_config_modules(config);
+    pace_config_modules_text(names, sizeof names, modules);
+    if (step->settled.recomputed) snprintf(out, size, "full (assumed: without it the step does not fit)");
+    else snprintf(out, size, "%s%s%s", pace_config_word(config, "recompute"), modules ? " of " : "", names);
+}
+
 /* What an answer rests on, said or not. */
 static void put_how(pace_node *root, const pace_step_asked *step) {
     const pace_config *config = &step->asked.config;
     const char *images = images_of(step);
     const char *framework = step->asked.framework->name;
-    const char *recompute = step->settled.recomputed ? "full (assumed: without it the step does not fit)"
-                                                     : pace_config_word(config, "recompute");
+    char recompute[PACE_MODULES_TEXT + 60];
+    say_recompute(recompute, sizeof recompute, step);
     const char *precision = pace_config_word(config, "precision");
     char execution[64];
     snprintf(execution, sizeof execution, "%s%s%s", pace_config_word(config, "execution"),

@@ -1,0 +1,116 @@
+"""Modules that run again by name (Megatron Core's --recompute-modules): what is kept and what runs follow from the layers' sizes."""
+import csv
+import io
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from checks import expect, finish
+
+PACELINE = os.environ["PACELINE"]
+LAYERS, WIDTH, TOKENS = 24, 2048, 4 * 2048  # GPT-3 XL (Brown et al. 2020, table 2.1), four samples
+OUTPUT = LAYERS * TOKENS * WIDTH * 2  # bytes in half precision of what one layer of that width gives in all blocks
+PEAK = 989e12  # H100's, bf16
+
+
+def run(*words):
+    done = subprocess.run([PACELINE, *words], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def predict(model, on, *settings):
+    words = [word for setting in ("precision=bf16", *settings) for word in ("--set", setting)]
+    code, out, err = run("predict", model, "--on", on, *words, "-q", "-f", "json")
+    expect(code in (0, 1), model, settings, err)
+    return json.loads(out)
+
+
+def of_gpt(modules):
+    found = predict("gpt3_1.3b", "h100-sxm", "micro_batch=4", "recompute=selective", *([f"recompute_modules={modules}"] if modules else []))
+    gap = found["closed_form"]["step_ns"] / 1e9 / found["values"]["step.median_s"] - 1
+    expect(abs(gap) < 0.01, "closed form and walk", modules, gap)
+    return found["values"]["step.median_s"], found["closed_form"]["memory_bytes"]
+
+
+def check_sizes():
+    """Norms: two outputs of a block. What follows attention: a product's output, which its activation keeps, and the activation's, each four wide, and a byte a place of
+    dropout's mask. Attention in one kernel keeps its output for the product behind it, and runs again."""
+    plain = of_gpt("")
+    saved = {"layernorm": 2, "mlp": 8.5, "mlp+layernorm": 10.5, "core_attn": 0}
+    flop = {"layernorm": 0, "mlp": 16 * WIDTH**2 * TOKENS, "mlp+layernorm": 16 * WIDTH**2 * TOKENS, "core_attn": 2 * 2048 * WIDTH * TOKENS}
+    for modules, outputs in saved.items():
+        step_s, held = of_gpt(modules)
+        expect(abs((plain[1] - held) / OUTPUT - outputs) < 0.05, "what is not kept", modules, (plain[1] - held) / OUTPUT)
+        least_s = LAYERS * flop[modules] / PEAK
+        expect(least_s < step_s - plain[0] < 2.5 * least_s + 4e-3, "what runs again", modules, step_s - plain[0], least_s)
+    (alone, both, attention), every = [of_gpt(modules)[0] for modules in ("mlp", "mlp+layernorm", "core_attn")], of_gpt("core_attn,mlp layernorm")[0]
+    expect(abs(every - (both + attention - plain[0])) < 2e-4 and alone < both, "each by itself", alone, both, attention, every)
+
+
+def of_experts(modules, *more):
+    settings = ("framework=megatron-core", "pp=8", "ep=32", "tp=2", "global_batch=2048", "micro_batch=1", *more)
+    return predict("qwen3-235b-a22b", "dgx-h100*32", *settings, "recompute=selective", *([f"recompute_modules={modules}"] if modules else []))
+
+
+def activations(found):
+    return next(kind["held_bytes"] for kind in found["memory"] if kind["kind"] == "activations")
+
+
+def check_experts():
+    """Of experts the activation is small work whose output, a token's eight times 1536 wide, is not kept; the mixture is most of a layer, exchanges with it."""
+    usual, activation, mixture, norms, none = (of_experts(modules) for modules in ("core_attn", "moe_act", "moe", "layernorm", ""))
+    expect(none["values"] == usual["values"], "attention is what Megatron Core has unless told", none["values"], usual["values"])
+    of_token = 8 * 1536 * 2 / (4096 * 2)  # bytes of the activation's output over those of a norm's
+    saved = [activations(usual) - activations(found) for found in (activation, norms)]
+    expect(abs(saved[0] / saved[1] - of_token / 2) < 0.05 and saved[1] > 0, "activations and norms", saved, of_token)
+    step = [found["values"]["step.median_s"] for found in (activation, norms, usual, mixture)]
+    expect(step[0] < step[2] and step[1] < step[2] and step[3] > 1.2 * step[0], "what runs again", step)
+    exchange = [next(part["time_ns"] for part in found["parts"] if part["part"] == "expert exchange") for found in (activation, mixture)]
+    expect(1.3 < exchange[1] / exchange[0] < 1.8, "two of six exchanges a layer are of what runs again", exchange)
+
+
+def check_latent():
+    """Of latent attention the products up give 192 numbers a query and 256 a key and value, of each of 128 heads."""
+    settings = ("framework=megatron-core", "pp=16", "ep=16", "global_batch=2048", "micro_batch=1", "recompute=selective")
+    up, norms = (activations(predict("deepseek-v3", "dgx-h100*32", *settings, f"recompute_modules={modules}")) for modules in ("mla_up_proj", "layernorm"))
+    usual = activations(predict("deepseek-v3", "dgx-h100*32", *settings))
+    ratio = (usual - up) / (usual - norms)
+    expect(abs(ratio / (128 * (192 + 256) / (2 * 7168)) - 1) < 0.1, "what the products give", ratio)
+
+
+def check_doors():
+    """A cell, a column, a script and a setting say the same."""
+    said = {"model": "qwen3-235b-a22b", "system": "dgx-h100", "n_gpu": 256, "framework": "megatron-core", "precision": "bf16", "pp": 8, "ep": 32, "tp": 2, "micro_batch": 1, "global_batch": 2048}
+    answer = of_experts("layernorm+moe_act")["values"]["step.median_s"]
+    with tempfile.TemporaryDirectory() as folder:
+        table, script = Path(folder) / "rows.csv", Path(folder) / "run.sh"
+        with open(table, "w", newline="") as file:
+            out = csv.writer(file)
+            out.writerow([*said, "recompute", "recompute_modules"])
+            out.writerows([[*said.values(), *cells] for cells in (("selective (moe_act, layernorm)", ""), ("selective", "moe_act layernorm"), ("moe_act+layernorm", ""))])
+        _, rows, err = run("predict", "--rows", str(table), "--kind", "step", "-f", "csv")
+        found = [float(row["predicted"]) for row in csv.DictReader(io.StringIO(rows))]
+        expect(found == [answer] * 3, "rows", found, answer, err)
+        script.write_text("torchrun --nnodes 32 --nproc-per-node 8 pretrain_gpt.py --tensor-model-parallel-size 2 --pipeline-model-parallel-size 8 --expert-model-parallel-size 32 --bf16 "
+                          "--micro-batch-size 1 --global-batch-size 2048 --use-distributed-optimizer --sequence-parallel --recompute-granularity selective --recompute-modules moe_act layernorm mhc --seq-length 4096\n")
+        code, out, err = run("plan", "qwen3-235b-a22b", "--on", "dgx-h100*32", "--from", str(script), "-q", "-f", "json")
+        plan = json.loads(out)
+        expect(code == 0 and plan["values"]["yours.step_s"] == answer, "a script", code, err, plan["values"])
+        expect("--recompute-modules moe_act layernorm mhc" in out, "a module that is not known is named", err)
+    code, out, err = run("plan", "qwen3-235b-a22b", "--on", "dgx-h100*32", *(w for s in ("framework=megatron-core", "recompute=selective", "recompute_modules=moe_act+layernorm", "global_batch=2048", "precision=bf16") for w in ("--set", s)), "-q")
+    expect(code == 0 and "--recompute-modules moe_act layernorm" in out and "recompute_modules=moe_act+layernorm" in out, "what plan writes", code, err)
+
+
+def check_refusals():
+    for settings, words in ((["recompute_modules=mlp"], "without recompute=selective"), (["recompute=full", "recompute_modules=mlp"], "without recompute=selective"),
+                            (["recompute=selective", "recompute_modules=moe"], "no layers of"), (["recompute=selective", "recompute_modules=mlp+moe_acts"], "moe_acts"),
+                            (["recompute=selective", "recompute_modules=+"], "core_attn")):
+        code, _, err = run("predict", "gpt3_1.3b", "--on", "h100-sxm", *(word for setting in settings for word in ("--set", setting)), "-q")
+        expect(code == 2 and words in err, settings, code, err)
+
+
+for check in (check_sizes, check_experts, check_latent, check_doors, check_refusals):
+    check()
+finish()
