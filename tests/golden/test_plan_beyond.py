@@ -202,6 +202,7 @@ def test_fit():
         for row in answer["configurations"]:
             keys = ("tp", "pp", "vpp", "dp", "micro_batch", "recompute", "schedule", "zero_stage")
             one = sets + [f"{key}={row[key]}" for key in keys if key != "zero_stage" or row["dp"] > 1]
+            one += [f"recompute_modules={row['recompute_modules']}"] if row["recompute_modules"] else []
             code, out, err = run("predict", "gpt3_1.3b", "--on", "dgx-h100", "--fit", fit, "-f", "json", "-q",
                                  *[w for s in one for w in ("--set", s)])
             expect(code == 0 and json.loads(out)["values"]["step.median_s"] == row["step_s"], "predict's", row, err)

@@ -5,6 +5,7 @@
 #include "machine/device_resolve.h"
 #include "model/model_settings.h"
 #include "model/parts.h"
+#include "model/recompute.h"
 #include "plan/plan_settle.h"
 
 #include <math.h>
@@ -95,8 +96,21 @@ static pace_status make_values(pace_plan_place *p, const pace_config *config, co
     return PACE_OK;
 }
 
+/* Of a framework that runs modules again by name those that save much and cost little, unless the question names some:
+ * attention in one kernel saves nothing. */
+static void choose_modules(pace_plan_place *p, const pace_plan_options *o) {
+    const unsigned light = PACE_MODULE_MOE_ACT | PACE_MODULE_LAYERNORM | PACE_MODULE_MLA_UP_PROJ;
+    pace_step_case *one = &p->step.asked;
+    p->usual_modules = one->config.recompute_modules;
+    bool usual = one->framework->reruns_attention > 0 && p->usual_modules == PACE_MODULE_CORE_ATTN;
+    if (usual && !is_set(o, "recompute_modules") && !pace_model_forms_scores(one->model, &one->config))
+        one->config.recompute_modules = (int)(light & ~pace_model_lacks_modules(one->model, light));
+}
+
 static pace_status read_yours(pace_plan_place *p, const pace_plan_asked *a) {
-    const pace_launcher_place here = {.asked = &p->step.asked.config,
+    pace_config asked = p->step.asked.config;
+    asked.recompute_modules = p->usual_modules;
+    const pace_launcher_place here = {.asked = &asked,
                                       .framework = p->step.asked.framework->name,
                                       .devices = (double)p->machine.devices * p->machine.nodes,
                                       .devices_of_node = p->machine.devices,
@@ -164,6 +178,7 @@ pace_status pace_plan_place_open(pace_plan_place *p, pace_plan_asked *a, const c
     PACE_TRY(pace_approach_set_jitter(&p->step.approach, a->options->jitter));
     assume_batch(a, &p->step, devices);
     p->learning = learning_of(p, a, p->step.asked.config.global_batch);
+    choose_modules(p, a->options);
     return make_space(p, a);
 }
 

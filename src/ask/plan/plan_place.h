@@ -45,6 +45,7 @@ typedef struct {
     PACE_VEC(pace_plan_choice) choices; /* fastest first */
     PACE_VEC(pace_plan_loosened) loosened;
     double layers;        /* that a pipeline may cut */
+    int usual_modules;    /* what selective recomputation runs again where the search does not choose */
     double device_price;  /* of an hour; NAN = not said */
     double device_w;      /* rated power; 0 = not known */
     pace_goodput goodput; /* share 1 where nothing was said of failures */

@@ -34,6 +34,11 @@ void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
         pace_snprintf(out + used, PACE_PLAN_SAYS - used, " in groups of %.0f", config->zero_group);
 }
 
+void pace_plan_say_modules(char out[PACE_MODULES_TEXT], const pace_plan_place *p, const pace_config *config) {
+    unsigned modules = pace_config_modules(config);
+    pace_config_modules_text(out, PACE_MODULES_TEXT, modules == (unsigned)p->usual_modules ? 0 : modules);
+}
+
 pace_step_rate pace_plan_rate(const pace_plan_place *p, const pace_plan_choice *one) {
     pace_step_case asked = p->step.asked;
     asked.config = one->candidate.config;

@@ -11,6 +11,8 @@ enum { PACE_PLAN_SAYS = 200 };
 
 /** "tp=8 pp=4 dp=4, micro-batch 2, full recomputation, ZeRO 1": what is not 1 or none. */
 void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config);
+/** What runs again by name, where it is not what the framework has unless told; else "". */
+void pace_plan_say_modules(char out[PACE_MODULES_TEXT], const pace_plan_place *p, const pace_config *config);
 
 /** What a plan counts of: "tokens", or "samples" of a model without sequences. */
 const char *pace_plan_trained(const pace_plan_place *p);

@@ -1,3 +1,4 @@
+#include "model/model_settings.h"
 #include "report/plan/plan_parts.h"
 #include "ask/plan/plan_words.h"
 #include "ask/predict/setting_effects.h"
@@ -434,6 +435,10 @@ static void say_settings(char *out, size_t size, const pace_plan_asked *a, const
         if (numbers[i].said) pace_list(out, size, ",", "%s=%.0f", numbers[i].name, numbers[i].value);
     for (size_t i = 0; i < PACE_COUNT(words); i++)
         if (words[i].said) pace_append(out, size, ",%s=%s", words[i].name, pace_config_word(c, words[i].name));
+    char modules[PACE_MODULES_TEXT];
+    pace_plan_say_modules(modules, p, c);
+    if (*modules && !pace_settings_name(&a->options->set, (const char *const[]){"recompute_modules", NULL}))
+        pace_append(out, size, ",recompute_modules=%s", modules);
     for (size_t i = 0; i < a->options->set.count; i++)
         if (!is_chosen(a->options->set.items[i]) && !idle_word(a->options->set.items[i], p))
             pace_append(out, size, " --set '%s'", a->options->set.items[i]);

@@ -52,7 +52,7 @@ typedef struct {
     pace_plan_choice of;
     const char *fits;
     double slower, chance, mfu;
-    char loses[64];
+    char loses[64], modules[PACE_MODULES_TEXT];
 } choice_row;
 
 /* What rows differ in: people see no column that says 1 in all. */
@@ -72,7 +72,8 @@ enum {
     IDLE = 4096,
     BATCHES = 8192,
     PRECISIONS = 16384,
-    OFFLOADS = 32768
+    OFFLOADS = 32768,
+    MODULES = 65536
 };
 
 #define CONFIGURED(field) PACE_WHOLE_OF(choice_row, of.candidate.config.field)
@@ -91,6 +92,7 @@ PACE_TABLE_IF_ROWS(choice_table, "configurations", "The fastest configurations",
                    {"schedule", "order", PACE_SHOW_TEXT, PACE_OF(choice_row, schedule), .shown_if = ORDERS},
                    {"micro_batch", "micro", PACE_SHOW_INT, CONFIGURED(micro_batch)},
                    {"recompute", "recompute", PACE_SHOW_TEXT, PACE_OF(choice_row, recompute)},
+                   {"recompute_modules", "of", PACE_SHOW_TEXT, PACE_OF(choice_row, modules), .shown_if = MODULES},
                    {"precision", "precision", PACE_SHOW_TEXT, PACE_OF(choice_row, precision), .shown_if = PRECISIONS},
                    {"offload", "on host", PACE_SHOW_TEXT, PACE_OF(choice_row, offload), .shown_if = OFFLOADS},
                    {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(choice_row, of.time_s)},
@@ -119,6 +121,9 @@ static unsigned flags_of(const pace_plan_asked *a) {
         if (p->space.values[PACE_PLAN_PRECISION].count > 1) flags |= PRECISIONS;
         for (size_t k = 0; k < p->choices.count; k++) {
             const pace_config *c = &p->choices.items[k].candidate.config;
+            char modules[PACE_MODULES_TEXT];
+            pace_plan_say_modules(modules, p, c);
+            flags |= *modules ? MODULES : 0U;
             flags |= (p->choices.items[k].idle > 0 ? IDLE : 0U) | (c->tp > 1 ? TENSORS : 0U) |
                      (c->pp > 1 ? PIPELINES : 0U) | (c->vpp > 1 ? CHUNKS : 0U) | (c->cp > 1 ? CONTEXT : 0U) |
                      (c->ep > 1 ? EXPERTS : 0U) | (c->zero_stage > 0 ? ZERO : 0U) | (c->zero_group > 0 ? HYBRID : 0U) |
@@ -142,6 +147,7 @@ static void put_place(pace_node *table, const pace_plan_place *p) {
                           .chance = i > 0 ? one->chance : NAN,
                           .mfu = pace_plan_rate(p, one).mfu,
                           .fits = one->close ? "closely" : "yes"};
+        pace_plan_say_modules(row.modules, p, c);
         if (i > 0) say_loss(row.loses, &first->candidate.parts, &one->candidate.parts);
         pace_table_put(table, &row);
     }
