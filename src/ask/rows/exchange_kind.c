@@ -1,6 +1,7 @@
 /* The row kind "exchange": one collective among the devices of a machine. */
 #include "ask/rows/exchange_answer.h"
 #include "ask/rows/exchange_logs.h"
+#include "ask/rows/left_out.h"
 #include "ask/rows/row_kind.h"
 #include "ask/rows/score.h"
 #include "base/print.h"
@@ -242,12 +243,21 @@ static void put_saturating_curves(pace_findings *out, const exchanges *e) {
     for (size_t i = 0; i < e->fit.curves.count; i++) put_saturating_curve(out, e, &e->fit.curves.items[i]);
 }
 
-static size_t left_out(const exchanges *e, const char **why) {
-    size_t count = 0;
-    for (size_t t = 0; t < e->tables.count; t++)
-        PACE_ITEMS (const pace_exchange_row, row, &e->tables.items[t].rows)
-            if ((*row->status || *row->unmeasured) && count++ == 0) *why = *row->status ? row->status : row->unmeasured;
-    return count;
+/* NULL: the fit has the row, or it was not measured. */
+static const char *why_left_out(const pace_exchange_row *row) {
+    if (*row->status) return row->status;
+    if (*row->unmeasured) return row->unmeasured;
+    if (isnan(row->time_s)) return NULL;
+    if (row->ranks_per_node * row->nodes == 1) return "one rank exchanges nothing";
+    return row->time_s > row->call_s ? NULL : "its time is no longer than the call of the library alone";
+}
+
+static void find_left_out(pace_left_out *out, const exchanges *e) {
+    PACE_ITEMS (const pace_exchange_rows, table, &e->tables)
+        PACE_ITEMS (const pace_exchange_row, row, &table->rows) {
+            const char *why = why_left_out(row);
+            if (why) pace_left_out_add(out, &table->csv, table->name, row->row, why);
+        }
 }
 
 static void warn_of_noise(pace_findings *out, const exchanges *e) {
@@ -262,24 +272,24 @@ static void warn_of_noise(pace_findings *out, const exchanges *e) {
     if (noisy > 0)
         pace_found_warn(
             out, PACE_WARN_CURVES_NOISY,
-            "%zu of %zu curves scatter, by up to %.0f %%, from run to run or from size to size: the intervals of answers "
+            "%zu of %zu curve%s scatter%s, by up to %.0f %%, from run to run or from size to size: the intervals of answers "
             "by them are as wide; more iterations or repeated runs would narrow them",
-            noisy, e->fit.curves.count, 100 * most);
+            noisy, e->fit.curves.count, pace_plural(e->fit.curves.count), noisy == 1 ? "s" : "", 100 * most);
 }
 
 static pace_status describe(pace_findings *out, const void *state) {
     const exchanges *e = state;
-    const char *why = "", *file = e->options->fit_path;
-    size_t without = left_out(e, &why);
+    const char *file = e->options->fit_path;
+    pace_left_out left_out = {0};
     bool held = false;
-    if (without > 0)
-        pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out; the first: %s", without, why);
+    find_left_out(&left_out, e);
+    pace_found_left_out(out, &left_out);
     warn_of_noise(out, e);
     pace_found_text(out, "file", file);
     pace_found_int(out, "curves_fitted", e->fit.curves.count);
-    pace_found_say(out, PACE_FOUND_ANSWER, "Fitted %zu curve%s of %zu sizes%s%s.", e->fit.curves.count,
-                   e->fit.curves.count == 1 ? "" : "s", e->fit.points.count, file ? ", written to " : "",
-                   file ? file : "");
+    pace_found_say(out, PACE_FOUND_ANSWER, "Fitted %zu curve%s of %zu size%s%s%s.", e->fit.curves.count,
+                   pace_plural(e->fit.curves.count), e->fit.points.count, pace_plural(e->fit.points.count),
+                   file ? ", written to " : "", file ? file : "");
     PACE_TRY(put_curves(out, e));
     put_saturating_curves(out, e);
     for (size_t i = 0; i < e->fit.curves.count; i++)

@@ -191,8 +191,7 @@ static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
     const char *text = pace_csv_at(&r->rows->csv, row, column);
     double value, wrong, factor = r->bus ? pace_bus_factor(out->collective, out->ranks_per_node * out->nodes) : 1;
     if (pace_csv_number(&wrong, pace_csv_at(&r->rows->csv, row, r->wrong)) && wrong > 0) {
-        pace_snprintf(out->unmeasured, sizeof out->unmeasured, "row %zu: its result is wrong in %.6g elements", row + 1,
-                      wrong);
+        pace_snprintf(out->unmeasured, sizeof out->unmeasured, "its result is wrong in %.6g elements", wrong);
         return;
     }
     if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "n/a") == 0) return;

@@ -50,22 +50,15 @@ typedef struct {
     bool several;
 } gatherer;
 
-static void count_unusable(pace_fit_outcome *outcome, const pace_kernel_rows *table, const pace_kernel_row *row,
-                           const char *why) {
-    if (outcome->unusable++ == 0)
-        snprintf(outcome->first_status, sizeof outcome->first_status, "line %u: %s", table->csv.lines.items[row->row],
-                 why);
-}
-
 static pace_status gather_row(gatherer *g, pace_fit_outcome *outcome, const pace_kernel_rows *table,
                               const pace_kernel_row *row) {
     pace_sample sample;
     if (*row->status || row->part_count > 0 || row->called || !pace_sample_of(&sample, &row->op, row->device, NAN)) {
-        count_unusable(outcome, table, row,
-                       *row->status          ? row->status
-                       : row->part_count > 0 ? "several operations timed as one"
-                       : row->called         ? "a call was timed, with the host's part of it"
-                                             : "the device's rates are not known");
+        pace_left_out_add(&outcome->left_out, &table->csv, table->csv.name, row->row,
+                          *row->status          ? row->status
+                          : row->part_count > 0 ? "several operations timed as one"
+                          : row->called         ? "a call was timed, with the host's part of it"
+                                                : "the device's rates are not known");
         return PACE_OK;
     }
     if (isnan(row->time_s)) return PACE_OK;
@@ -103,7 +96,7 @@ static pace_status gather(gatherer *g, pace_fit_outcome *outcome) {
     }
     if (outcome->measured == 0)
         return pace_fail(PACE_E_INPUT, "%s: no row that can be learned from%s%s", g->tables[0].csv.name,
-                         outcome->unusable ? "; " : "", outcome->first_status);
+                         outcome->left_out.rows ? "; the first: " : "", outcome->left_out.first);
     return PACE_OK;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ask/rows/kernel_rows.h"
+#include "ask/rows/left_out.h"
 
 /* What became of the rows of one family. */
 typedef struct {
@@ -13,8 +14,8 @@ typedef struct {
 
 typedef struct {
     PACE_VEC(pace_fit_family) families;
-    size_t measured, unusable; /* rows */
-    char first_status[176];    /* why the first unusable row is one */
+    size_t measured; /* rows */
+    pace_left_out left_out;
 } pace_fit_outcome;
 
 typedef struct {

@@ -1,6 +1,7 @@
 /* The row kind "job": one training job by the features of Alibaba-PAI's model. */
 #include "ask/rows/job_rows.h"
 #include "ask/fleet/job_assume.h"
+#include "ask/rows/left_out.h"
 #include "ask/rows/row_kind.h"
 #include "ask/rows/score.h"
 
@@ -19,15 +20,14 @@ typedef struct {
     double *held_s;                  /* by sample: predicted by a fit that did not see its machine */
     double prior[PACE_JOB_RESOURCES];
     pace_job_fit fit;
-    size_t unusable;
-    const char *first_fault;
+    pace_left_out left_out;
 } jobs;
 
 static void drop_fit(jobs *j) {
     PACE_VEC_FREE(&j->samples, &j->machines);
     pace_free(j->held_s);
     j->held_s = NULL;
-    j->unusable = 0;
+    j->left_out = (pace_left_out){0};
 }
 
 static void close_jobs(void *state) {
@@ -116,17 +116,13 @@ static uint32_t machine_number(const jobs *j, const char *name) {
     return (uint32_t)i;
 }
 
-static void leave_out(jobs *j, const char *why) {
-    if (j->unusable++ == 0) j->first_fault = why;
-}
-
 static pace_status add_row(jobs *j, const pace_job_rows *rows, size_t row) {
     pace_job_sample sample;
     bool measured = false;
     const char *fault = rows->faults.items[row];
     if (!fault) PACE_TRY(pace_job_rows_sample(&sample, &measured, rows, row, &j->setting));
     if (!measured) {
-        leave_out(j, fault ? fault : "no step time was measured");
+        pace_left_out_add(&j->left_out, &rows->csv, rows->csv.name, row, fault ? fault : "no step time was measured");
         return PACE_OK;
     }
     const char *name = rows->machine_of.items[row] == SIZE_MAX ? j->setting.machine.name
@@ -245,16 +241,14 @@ static void warn_of_held(pace_findings *out, const pace_job_fit *fit) {
 static pace_status describe(pace_findings *out, const void *state) {
     const jobs *j = state;
     const char *file = j->options->fit_path;
-    if (j->unusable > 0)
-        pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out; the first: %s", j->unusable,
-                        j->first_fault);
+    pace_found_left_out(out, &j->left_out);
     warn_of_held(out, &j->fit);
     pace_found_int(out, "rows", j->samples.count);
-    pace_found_int(out, "rows_left_out", j->unusable);
+    pace_found_int(out, "rows_left_out", j->left_out.rows);
     pace_found_text(out, "file", file);
-    pace_found_say(out, PACE_FOUND_ANSWER, "Fitted the shares of the peaks to %zu jobs on %zu machine%s%s%s.",
-                   j->fit.samples, j->fit.machines, j->fit.machines == 1 ? "" : "s", file ? ", written to " : "",
-                   file ? file : "");
+    pace_found_say(out, PACE_FOUND_ANSWER, "Fitted the shares of the peaks to %zu job%s on %zu machine%s%s%s.",
+                   j->fit.samples, pace_plural(j->fit.samples), j->fit.machines, pace_plural(j->fit.machines),
+                   file ? ", written to " : "", file ? file : "");
     put_machines(out, j);
     put_efficiencies(out, j);
     pace_found_say(out, PACE_FOUND_NOTE, "%s",

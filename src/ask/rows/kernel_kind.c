@@ -313,9 +313,7 @@ static pace_status describe(pace_findings *out, const void *state) {
     const pace_fit_outcome *outcome = &k->outcome;
     const char *split = split_of(k), *file = k->options->fit_path;
     size_t fitted = count_fitted(out, outcome);
-    if (outcome->unusable > 0)
-        pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out; the first, %s", outcome->unusable,
-                        outcome->first_status);
+    pace_found_left_out(out, &outcome->left_out);
     if (any_unscored(outcome, false))
         pace_found_warn(
             out, PACE_WARN_TOO_FEW_ROWS,
@@ -323,11 +321,11 @@ static pace_status describe(pace_findings *out, const void *state) {
             "the fit is, and its interval is a guess",
             split);
     pace_found_int(out, "rows", outcome->measured);
-    pace_found_int(out, "rows_left_out", outcome->unusable);
+    pace_found_int(out, "rows_left_out", outcome->left_out.rows);
     pace_found_text(out, "split", split);
     pace_found_text(out, "file", file);
-    pace_found_say(out, PACE_FOUND_ANSWER, "Learned from %zu measurements%s%s.", fitted, file ? ", written to " : "",
-                   file ? file : "");
+    pace_found_say(out, PACE_FOUND_ANSWER, "Learned from %zu measurement%s%s%s.", fitted, pace_plural(fitted),
+                   file ? ", written to " : "", file ? file : "");
     pace_found_table(out, "families", "Error on rows that were held out", PACE_COLUMNS(columns));
     for (size_t i = 0; i < outcome->families.count; i++) put_family(out, &outcome->families.items[i]);
     pace_found_say(out, PACE_FOUND_NOTE,

@@ -1,4 +1,5 @@
 /* The row kind "overhead": what one operator costs the host in one workload. */
+#include "ask/rows/left_out.h"
 #include "ask/rows/overhead_rows.h"
 #include "ask/rows/row_kind.h"
 #include "cost/host_transfer.h"
@@ -92,8 +93,8 @@ static pace_status describe(pace_findings *out, const void *state) {
     pace_found_int(out, "rows", o->samples.items.count);
     pace_found_int(out, "workloads", o->samples.workloads.count);
     pace_found_text(out, "file", written);
-    pace_found_say(out, PACE_FOUND_ANSWER, "Host overheads of %zu workloads%s%s.", o->samples.workloads.count,
-                   written ? ", written to " : "", written ? written : "");
+    pace_found_say(out, PACE_FOUND_ANSWER, "Host overheads of %zu workload%s%s%s.", o->samples.workloads.count,
+                   pace_plural(o->samples.workloads.count), written ? ", written to " : "", written ? written : "");
     put_scores(out, o->scores);
     pace_found_say(out, PACE_FOUND_NOTE,
                    "A pair is an operator in a workload, whose model is left out whole: its figure is taken from "

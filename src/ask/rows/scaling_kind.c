@@ -1,5 +1,6 @@
 /* The row kind "scaling": one model on some workers of a machine, with one approach to share gradients. */
 #include "ask/rows/fit_findings.h"
+#include "ask/rows/left_out.h"
 #include "ask/rows/row_kind.h"
 #include "base/print.h"
 #include "ask/predict/scaling_asked.h"
@@ -14,7 +15,7 @@ typedef struct {
     PACE_VEC(pace_scaling_rows) tables;
     pace_scaling_fit fit;
     pace_scaling_score score;
-    size_t left_out;
+    pace_left_out left_out;
     bool fitted;
 } scalings;
 
@@ -126,21 +127,24 @@ static pace_status advise(char *out, size_t size, void *state, size_t table, siz
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
 
-static pace_status add_sample(scalings *s, pace_scaling_samples *samples, const pace_scaling_row *row) {
+static pace_status add_sample(scalings *s, pace_scaling_samples *samples, const pace_scaling_rows *table,
+                              const pace_scaling_row *row) {
     pace_scaling_sample sample;
     pace_status status = PACE_E_INPUT;
-    if (!*row->status && row->measured > 0) status = pace_scaling_sample_of(&sample, &s->asked, row);
+    bool measured = row->measured > 0;
+    if (!*row->status && measured) status = pace_scaling_sample_of(&sample, &s->asked, row);
     if (status == PACE_E_MEMORY) return status;
     if (status == PACE_OK) return PACE_PUSH(samples, sample);
-    s->left_out++;
+    const char *why = *row->status ? row->status : measured ? pace_message_in_answer() : "it was not measured";
+    pace_left_out_add(&s->left_out, &table->csv, table->csv.name, row->row, why);
     return PACE_OK;
 }
 
 static pace_status add_samples(scalings *s, pace_scaling_samples *samples, pace_row_keep keep, void *context) {
-    s->left_out = 0;
+    s->left_out = (pace_left_out){0};
     for (size_t t = 0; t < s->tables.count; t++)
         for (size_t i = 0; i < s->tables.items[t].rows.count; i++)
-            if (!keep || keep(context, t, i)) PACE_TRY(add_sample(s, samples, row_of(s, t, i)));
+            if (!keep || keep(context, t, i)) PACE_TRY(add_sample(s, samples, &s->tables.items[t], row_of(s, t, i)));
     return PACE_OK;
 }
 
@@ -181,11 +185,9 @@ static pace_status describe(pace_findings *out, const void *state) {
     const scalings *s = state;
     const char *file = s->options->fit_path, *unit = s->score.held_out;
     const pace_held_out *error = &s->score.error;
-    if (s->left_out)
-        pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out: not measured, or they cannot be asked",
-                        s->left_out);
+    pace_found_left_out(out, &s->left_out);
     pace_found_int(out, "rows", error->rows);
-    pace_found_int(out, "rows_left_out", s->left_out);
+    pace_found_int(out, "rows_left_out", s->left_out.rows);
     pace_found_text(out, "held_out", unit);
     pace_found_text(out, "chosen", s->score.chosen);
     pace_found_text(out, "file", file);

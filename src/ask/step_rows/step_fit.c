@@ -59,7 +59,7 @@ static void free_samples(samples *s) {
 static pace_status add_sample(samples *s, const pace_step_row *row, pace_step_pricer *pricer) {
     pace_step_solution solution;
     pace_step_factors none = pace_step_factors_none();
-    if (pace_step_row_solve(&solution, pricer, row) != PACE_OK) return PACE_OK; /* it has no answer either */
+    if (pace_step_row_solve(&solution, pricer, row) != PACE_OK) return PACE_OK; /* the caller says why */
     const pace_step_plan plan = solution.plan;
     sample *one = pace_alloc(1, sizeof *one);
     if (!one) return PACE_E_MEMORY;
@@ -273,6 +273,13 @@ static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const 
     return learn_models(fit, &score->of_models, all);
 }
 
+static void leave_out(pace_left_out *out, const pace_step_rows *table, const pace_step_row *row) {
+    const char *why = !row->model              ? row->status
+                      : !(row->measured_s > 0) ? "no step time was measured"
+                                               : pace_message_in_answer();
+    pace_left_out_add(out, &table->csv, table->csv.name, row->row, why);
+}
+
 static pace_status choose_fit(pace_step_fit *fit, pace_step_fit_score *score, const samples *all) {
     unsigned *fold = pace_alloc(all->items.count, sizeof *fold), *unit = pace_alloc(all->items.count, sizeof *unit);
     pace_status status = fold && unit ? choose(fit, score, all, fold, unit) : PACE_E_MEMORY;
@@ -295,7 +302,7 @@ pace_status pace_step_rows_fit(pace_step_fit *out, pace_step_fit_score *score_ou
             size_t before = all.items.count;
             if (row->model && row->measured_s > 0) status = add_sample(&all, row, pricer);
             if (status == PACE_OK && all.items.count > before) status = PACE_PUSH(&rows, row);
-            else score.left_out++;
+            else leave_out(&score.left_out, &tables[t], row);
         }
     for (size_t i = 0; i < rows.count; i++) {
         double amounts[PACE_STEP_SEEN];

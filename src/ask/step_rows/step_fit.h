@@ -6,6 +6,7 @@
 
 #include "ask/rows/factor_fit.h"
 #include "ask/rows/fit_range.h"
+#include "ask/rows/left_out.h"
 #include "ask/step_rows/step_rows.h"
 
 enum { PACE_STEP_FACTORS = sizeof(pace_step_factors) / sizeof(double) };
@@ -40,8 +41,9 @@ typedef struct {
 /* How well held-out rows were predicted. */
 typedef struct {
     pace_held_out error, of_models; /* the second: of rows whose model had others in the fit; 0 rows = not used */
-    size_t left_out, folds, models; /* left out: no time, or can't be asked */
-    double prior;                   /* how firmly factors are held to 1; chosen on held-out rows */
+    size_t folds, models;
+    pace_left_out left_out; /* no time, or can't be asked */
+    double prior;           /* how firmly factors are held to 1; chosen on held-out rows */
 } pace_step_fit_score;
 
 /* A row's answer. */

@@ -145,11 +145,9 @@ static pace_status describe(pace_findings *out, const void *state) {
     const steps *s = state;
     const char *file = s->options->fit_path;
     const pace_held_out *error = &s->score.error;
-    if (s->score.left_out)
-        pace_found_warn(out, PACE_WARN_ROWS_LEFT_OUT, "%zu rows were left out: without a time, or they cannot be asked",
-                        s->score.left_out);
+    pace_found_left_out(out, &s->score.left_out);
     pace_found_int(out, "rows", error->rows);
-    pace_found_int(out, "rows_left_out", s->score.left_out);
+    pace_found_int(out, "rows_left_out", s->score.left_out.rows);
     pace_found_text(out, "file", file);
     char own[80] = "";
     if (s->score.of_models.rows)
