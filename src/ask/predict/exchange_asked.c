@@ -110,7 +110,7 @@ pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exc
     PACE_TRY(pace_exchange_answer_question(out, &a->exchange, &q));
     if (a->system && fitted(&s, &used, a, bytes) == PACE_OK)
         *out = (pace_exchange_answer){.time_s = s,
-                                      .algorithm = used.beyond_sizes ? "extrapolated" : "measured",
+                                      .algorithm = pace_doubts_beyond(&used) ? "extrapolated" : "measured",
                                       .protocol = "",
                                       .bottleneck = out->bottleneck,
                                       .used = used};

@@ -50,7 +50,7 @@ static bool takes_on(pace_exchange_asker *a, const pace_exchange_row *row) {
 }
 
 /* More ranks than a node of the row's own machine has fill whole nodes, where no column says how many there are. */
-static void fill_nodes(pace_exchange_asker *a, pace_exchange_row *row) {
+void pace_exchange_row_place(pace_exchange_asker *a, pace_exchange_row *row) {
     pace_machine machine;
     pace_exchange_row alone = *row;
     int ranks = alone.ranks_per_node = row->ranks_per_node * row->nodes;
@@ -252,16 +252,14 @@ static void add_call(pace_estimate *out, const pace_exchange_asker *a, double ca
 }
 
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker, const pace_exchange_row *row) {
-    pace_exchange_row placed = *row;
     asker->used = (pace_doubts_used){0};
     *asker->unfitted = '\0';
-    fill_nodes(asker, &placed);
     if (*row->status || !(row->bytes >= 0) || !(row->ranks_per_node > 0))
         return pace_fail(PACE_E_INPUT, "%s", *row->status ? row->status : "expected a size of 0 or more");
-    PACE_TRY(predict_row(out, asker, &placed));
+    PACE_TRY(predict_row(out, asker, row));
     add_call(out, asker, row->call_s);
-    asker->took_on = is_set_aside(asker, &placed);
-    asker->more_nodes = asker->by_on && asker->machine.nodes > 1 && placed.nodes > asker->machine.nodes;
+    asker->took_on = is_set_aside(asker, row);
+    asker->more_nodes = asker->by_on && asker->machine.nodes > 1 && row->nodes > asker->machine.nodes;
     asker->unused_device = !asker->took_on && names_other_device(asker, row);
     return PACE_OK;
 }

@@ -40,6 +40,10 @@ typedef struct {
 /** Frees what it read itself. */
 void pace_exchange_asker_free(pace_exchange_asker *asker);
 
+/** Puts the ranks of a row that was just read on nodes of its machine, where no column says how many nodes there are.
+ * Rows are learned from and answered where this puts them. */
+void pace_exchange_row_place(pace_exchange_asker *asker, pace_exchange_row *row);
+
 /** The time of a row's exchange. Errors belong to the row. */
 pace_status pace_exchange_row_answer(pace_estimate *out, pace_exchange_asker *asker,
                                      const pace_exchange_row *row) PACE_MUST_CHECK;

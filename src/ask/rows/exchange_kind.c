@@ -60,6 +60,7 @@ static pace_status read_table(void *state, pace_input *input) {
     exchanges *e = state;
     pace_exchange_rows rows;
     PACE_TRY(pace_exchange_rows_read(&rows, e->asker.catalog, input, &e->defaults));
+    PACE_ITEMS (pace_exchange_row, row, &rows.rows) pace_exchange_row_place(&e->asker, row);
     return PACE_KEEP(&e->tables, rows, pace_exchange_rows_free(&rows));
 }
 
@@ -272,8 +273,8 @@ static void warn_of_noise(pace_findings *out, const exchanges *e) {
     if (noisy > 0)
         pace_found_warn(
             out, PACE_WARN_CURVES_NOISY,
-            "%zu of %zu curve%s scatter%s, by up to %.0f %%, from run to run or from size to size: the intervals of answers "
-            "by them are as wide; more iterations or repeated runs would narrow them",
+            "%zu of %zu curve%s scatter%s, by up to %.0f %%, from run to run or from size to size: the intervals of "
+            "answers by them are as wide; more iterations or repeated runs would narrow them",
             noisy, e->fit.curves.count, pace_plural(e->fit.curves.count), noisy == 1 ? "s" : "", 100 * most);
 }
 
