@@ -65,11 +65,11 @@ def test_units_in_cells():
         found = ask({**plain, name: cell}, "--kind", "step")
         assert (found["unit"], found["predicted"], found["status"]) == (wanted["unit"], wanted["predicted"], wanted["status"]), (name, found, wanted)
     assert 'unknown unit "epochs/day"' in ask({**plain, "images/sec": "12 epochs/day"}, "--kind", "step")["status"]
-    assert 'not a number: "12,5 images/sec"' in ask({**plain, "images/sec": "12,5 images/sec"}, "--kind", "step")["status"]
+    assert 'images/sec: expected a rate above 0, found "12,5 images/sec"' in ask({**plain, "images/sec": "12,5 images/sec"}, "--kind", "step")["status"]
     gpt = {**plain, "model": "gpt2-medium", "micro_batch": "8"}
     assert ask({**gpt, "Throughput": "1.4k tok/s"}, "--kind", "step")["unit"] == "tokens_per_s"
     assert "not a time" not in ask({**gpt, "Step time": "13.1s"}, "--kind", "step")["status"]
-    assert "not a time" in ask({**gpt, "Step time": "13.1 parsecs"}, "--kind", "step")["status"]
+    assert "expected a time above 0" in ask({**gpt, "Step time": "13.1 parsecs"}, "--kind", "step")["status"]
 
 
 def test_systems_by_their_names():

@@ -213,7 +213,7 @@ def test_bad_input():
         (("fit", put("nomeasure.csv", "device,m,n,k\nT4,1,2,3\n")), 3, "latency_us"),
         (("fit", put("few.csv", "\n".join(good.split("\n")[:8]) + "\n")), 3, "too few rows"),
         (("fit", put("nan.csv", "device,m,n,k,time_us\nT4,1,2,3,nan\nT4,1,2,3,nan\n")), 3, "no row"),
-        (("fit", put("absurd.csv", "device,m,n,k,time_us\nT4,1,2,3,-5\nT4,-1,2,3,5\n")), 3, "not a time"),
+        (("fit", put("absurd.csv", "device,m,n,k,time_us\nT4,1,2,3,-5\nT4,-1,2,3,5\n")), 3, "expected a time above 0"),
         (("fit", put("empty.csv", "")), 3, "empty"),
         (("fit", put("bar.csv", "|\n")), 3, "expected names of columns"),
         (("predict", "--rows", put("header.csv", "device,m,n,k\n")), 3, "found no row"),

@@ -544,7 +544,7 @@ def test_commas_in_measured_times():
     """A comma parts thousands; where it can only be a decimal's, the row says that it has no measured time."""
     for cell, read in (("1,234.5", True), ("1,234", True), ("12,345,678", True), ("0,35", False), ("0,350", False), ("1234,567", False), ("1,2", False)):
         answer = one(BASE + ",step_time", f'{ROW},"{cell}"')
-        assert ("not a time" in answer["status"]) != read, answer
+        assert ("expected a time above 0" in answer["status"]) != read, answer
         assert ("step_time taken for" in answer["status"]) == read, answer
 
 

@@ -107,6 +107,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     if (out->known && rows->rows.items[question].assumed_dtype)
         pace_append(out->status, sizeof out->status, "; assumed 4 bytes an element: no dtype");
     if (out->known) say_unused(out, e, &rows->rows.items[question]);
+    if (out->known) pace_row_say_unmeasured(out, rows->rows.items[question].unmeasured);
 }
 
 static pace_status learn(void *state, pace_row_keep keep, void *context) {

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "ask/rows/measured_cell.h"
 #include "exchange/calibration.h"
 #include "machine/machine.h"
 #include "base/csv.h"
@@ -37,7 +38,7 @@ typedef struct {
     bool assumed_dtype;                /* elements without one were taken for four bytes */
     bool nodes_guessed;                /* no column said how many: as few as a machine that is known allows */
     char status[96];                   /* "" = it can be asked */
-    char unmeasured[72];               /* "" = its time is a time; else it can be asked but not fitted */
+    char unmeasured[PACE_CELL_FAULT];  /* "" = its time is a time; else it can be asked but not fitted */
 } pace_exchange_row;
 
 typedef struct {

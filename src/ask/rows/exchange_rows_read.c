@@ -6,6 +6,7 @@
 #include "ask/rows/element_words.h"
 #include "ask/rows/exchange_logs.h"
 #include "ask/rows/exchange_stack.h"
+#include "ask/rows/measured_cell.h"
 #include "ask/predict/exchange_asked.h"
 #include "exchange/measured_ways.h"
 #include "base/print.h"
@@ -194,11 +195,14 @@ static void set_time(pace_exchange_row *out, const reader *r, size_t row) {
         pace_snprintf(out->unmeasured, sizeof out->unmeasured, "its result is wrong in %.6g elements", wrong);
         return;
     }
-    if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "n/a") == 0) return;
-    bool good = pace_csv_number(&value, text) && value > 0;
-    if (good && r->rows->measured >= 0) out->time_s = value * r->rows->unit_s;
-    else if (good && factor > 0) out->time_s = out->bytes * factor / (value * r->rate_unit);
-    else if (!good) snprintf(out->unmeasured, sizeof out->unmeasured, "not a time that was measured: \"%.30s\"", text);
+    bool rate = r->rows->measured < 0;
+    pace_measured_cell told =
+        rate ? pace_measured_rate(&value, text) : pace_measured_time(&value, r->yaml, text, r->rows->unit_s);
+    if (told == PACE_CELL_REFUSED)
+        pace_measured_refuse(out->unmeasured, pace_csv_name(&r->rows->csv, (size_t)column), rate, text);
+    if (told != PACE_CELL_MEASURED) return;
+    if (!rate) out->time_s = value;
+    else if (factor > 0) out->time_s = out->bytes * factor / (value * r->rate_unit);
 }
 
 /* A call timed alone waits for its host first, which no loop of exchanges hides. */

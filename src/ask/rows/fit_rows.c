@@ -94,10 +94,10 @@ static pace_status gather(gatherer *g, pace_fit_outcome *outcome) {
             if (!g->keep || g->keep(g->context, t, i))
                 PACE_TRY(gather_row(g, outcome, &g->tables[t], &g->tables[t].rows.items[i]));
     }
-    if (outcome->measured == 0)
-        return pace_fail(PACE_E_INPUT, "%s: no row that can be learned from%s%s", g->tables[0].csv.name,
-                         outcome->left_out.rows ? "; the first: " : "", outcome->left_out.first);
-    return PACE_OK;
+    if (outcome->measured > 0) return PACE_OK;
+    if (outcome->left_out.rows == 0)
+        return pace_fail(PACE_E_INPUT, "%s: no row that can be learned from", g->tables[0].csv.name);
+    return pace_fail(PACE_E_INPUT, "no row that can be learned from; the first: %s", outcome->left_out.first);
 }
 
 bool pace_fit_family_worse(const pace_fit_family *family) {

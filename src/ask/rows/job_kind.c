@@ -105,6 +105,7 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     char remark[200];
     pace_job_remark(remark, sizeof remark, &rows->jobs, question, &setting);
     if (*remark) pace_append(out->status, sizeof out->status, "; %s", remark);
+    pace_row_say_unmeasured(out, rows->unmeasured.items[question]);
 }
 
 /* --- fit ---------------------------------------------------------------------------------------------------------- */
@@ -119,10 +120,13 @@ static uint32_t machine_number(const jobs *j, const char *name) {
 static pace_status add_row(jobs *j, const pace_job_rows *rows, size_t row) {
     pace_job_sample sample;
     bool measured = false;
-    const char *fault = rows->faults.items[row];
+    const char *fault = rows->faults.items[row], *unmeasured = rows->unmeasured.items[row];
     if (!fault) PACE_TRY(pace_job_rows_sample(&sample, &measured, rows, row, &j->setting));
     if (!measured) {
-        pace_left_out_add(&j->left_out, &rows->csv, rows->csv.name, row, fault ? fault : "no step time was measured");
+        pace_left_out_add(&j->left_out, &rows->csv, rows->csv.name, row,
+                          fault         ? fault
+                          : *unmeasured ? unmeasured
+                                        : "no step time was measured");
         return PACE_OK;
     }
     const char *name = rows->machine_of.items[row] == SIZE_MAX ? j->setting.machine.name

@@ -1,4 +1,5 @@
 #include "ask/rows/job_rows.h"
+#include "ask/rows/measured_cell.h"
 #include "ask/rows/wanted_columns.h"
 #include "source/jobs/job_names.h"
 
@@ -8,6 +9,7 @@
 typedef struct {
     int architecture, job, user, value[PACE_JOB_COLUMNS]; /* columns; -1 = none */
     double factor[PACE_JOB_COLUMNS];                      /* from the column's unit to ours */
+    const pace_yaml *yaml;                                /* catalog/columns.yaml */
     char unit[8];                                         /* of the measured column */
 } layout;
 
@@ -69,8 +71,8 @@ static pace_status find_layout(layout *out, pace_catalog *catalog, pace_job_rows
 /* --- rows --------------------------------------------------------------------------------------------------------- */
 
 /* An empty cell of a column that need not be there is as if it were not. */
-static void read_values(double *values, char *why, size_t size, const pace_job_rows *rows, const layout *columns,
-                        size_t row) {
+static void read_values(double *values, char *why, char unmeasured[PACE_CELL_FAULT], size_t size,
+                        const pace_job_rows *rows, const layout *columns, size_t row) {
     pace_job_values_clear(values);
     values[PACE_JOB_CNODES] = values[PACE_JOB_BATCH_SIZE] = 1;
     values[PACE_JOB_DENSE_WEIGHT_BYTES] = values[PACE_JOB_EMBEDDING_WEIGHT_BYTES] = 0;
@@ -78,6 +80,12 @@ static void read_values(double *values, char *why, size_t size, const pace_job_r
         if (columns->value[c] < 0) continue;
         const char *cell = pace_csv_cell(&rows->csv, row, (size_t)columns->value[c]);
         if (!*cell) continue;
+        if (c == PACE_JOB_STEP_S) {
+            pace_measured_cell told = pace_measured_time(&values[c], columns->yaml, cell, columns->factor[c]);
+            if (told == PACE_CELL_REFUSED)
+                pace_measured_refuse(unmeasured, pace_csv_name(&rows->csv, (size_t)columns->value[c]), false, cell);
+            continue;
+        }
         if (!pace_csv_number(&values[c], cell) && !*why && c != PACE_JOB_START_S)
             snprintf(why, size, "%s: expected a number, found \"%.30s\"", pace_job_column_names[c], cell);
         values[c] *= columns->factor[c];
@@ -95,19 +103,20 @@ static pace_status add_row(pace_job_rows *rows, const layout *columns, size_t ro
     const char *word = pace_csv_cell(csv, row, (size_t)columns->architecture);
     pace_job_architecture architecture = PACE_JOB_1W1G;
     double values[PACE_JOB_COLUMNS];
-    char why[160] = "", *fault = NULL;
+    char why[160] = "", unmeasured[PACE_CELL_FAULT] = "", *fault = NULL;
     if (!pace_job_architecture_find(&architecture, word, strlen(word)))
         snprintf(
             why, sizeof why,
             "unknown architecture \"%.20s\": expected 1w1g, 1wng, ps_worker, allreduce_local, allreduce_cluster or "
             "pearl",
             word);
-    read_values(values, why, sizeof why, rows, columns, row);
+    read_values(values, why, unmeasured, sizeof why, rows, columns, row);
     PACE_TRY(pace_jobs_add(&rows->jobs, text_of(csv, row, columns->job), text_of(csv, row, columns->user), architecture,
                            values, csv->lines.items[row]));
     if (!*why) pace_job_fault(why, sizeof why, &rows->jobs, row, catalog);
     if (*why && !(fault = pace_copy_text(why, strlen(why)))) return PACE_E_MEMORY;
-    return PACE_KEEP(&rows->faults, fault, pace_free(fault));
+    PACE_TRY(PACE_KEEP(&rows->faults, fault, pace_free(fault)));
+    return pace_texts_add(&rows->unmeasured, unmeasured);
 }
 
 /* Rows name few machines many times, and some cost a look into the catalogue. */
@@ -138,6 +147,7 @@ static pace_status place_row(pace_job_rows *rows, size_t row, const pace_job_cat
 static pace_status add_rows(pace_job_rows *rows, const pace_job_catalog *catalog) {
     layout columns;
     PACE_TRY(find_layout(&columns, catalog->devices.documents, rows));
+    PACE_TRY(pace_catalog_document(&columns.yaml, catalog->devices.documents, "columns.yaml"));
     for (size_t row = 0; row < rows->csv.rows; row++) {
         PACE_TRY(add_row(rows, &columns, row, catalog));
         PACE_TRY(place_row(rows, row, catalog));
@@ -158,6 +168,7 @@ pace_status pace_job_rows_read(pace_job_rows *out, pace_input *input, const pace
 
 void pace_job_rows_free(pace_job_rows *rows) {
     for (size_t i = 0; i < rows->faults.count; i++) pace_free(rows->faults.items[i]);
+    pace_texts_free(&rows->unmeasured);
     PACE_VEC_FREE(&rows->faults, &rows->machines, &rows->machine_of);
     pace_jobs_free(&rows->jobs);
     pace_csv_free(&rows->csv);

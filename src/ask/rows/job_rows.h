@@ -12,11 +12,13 @@
 
 #include "fleet/job_fit.h"
 #include "base/csv.h"
+#include "base/texts.h"
 
 typedef struct {
     pace_csv csv;
     pace_jobs jobs;                      /* one per row, whatever its fault */
     PACE_VEC(char *) faults;             /* by row; NULL = it can be asked */
+    pace_texts unmeasured;               /* by row, why its step time was refused; "" = it was not */
     int machine, software;               /* columns; -1 = none */
     int measured;                        /* column of the step time; -1 = none */
     PACE_VEC(pace_job_machine) machines; /* what rows say, each once */

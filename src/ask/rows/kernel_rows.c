@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "exchange/algorithms.h"
 #include "ask/rows/column_words.h"
+#include "ask/rows/measured_cell.h"
 #include "ask/rows/measured_columns.h"
 #include "ask/rows/shape_text.h"
 #include "base/print.h"
@@ -372,31 +373,16 @@ static bool set_sizes(pace_kernel_row *out, const pace_op_words *words, const re
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
-/* A cell may bring its unit: "12.3us", as PyTorch's profiler prints it. */
-static bool read_time(double *out, const pace_columns *columns, const char *text, double unit_s) {
-    if (pace_csv_number(out, text)) {
-        *out *= unit_s > 0 ? unit_s : 1;
-        return true;
-    }
-    const char *end = pace_number_read(out, text);
-    double unit = end && *end ? pace_measured_unit(columns, end) : 0;
-    if (!end) return false;
-    *out *= unit;
-    return unit > 0;
-}
-
 static void set_time(pace_kernel_row *out, const reader *r, const pace_measured_column *measured) {
     const char *text = pace_csv_at(&r->rows->csv, out->row, measured->column);
-    double value;
-    if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "n/a") == 0 ||
-        pace_strcasecmp(text, "oom") == 0)
-        return;
-    bool good = read_time(&value, &r->rows->columns, text, measured->unit_s) && value > 0 && isfinite(value);
-    bool settled = measured->kind == PACE_MEASURED_TIME && measured->unit_s > 0;
-    if (good && (!settled || (value >= shortest_s && value <= longest_s))) out->time_s = value;
-    else
-        snprintf(out->status, sizeof out->status, "%.24s: not a time that was measured: \"%.30s\"",
-                 pace_csv_name(&r->rows->csv, (size_t)measured->column), text);
+    bool rate = measured->kind != PACE_MEASURED_TIME, settled = !rate && measured->unit_s > 0;
+    double value, unit = measured->unit_s > 0 ? measured->unit_s : 1;
+    pace_measured_cell told =
+        rate ? pace_measured_rate(&value, text) : pace_measured_time(&value, r->rows->columns.yaml, text, unit);
+    if (told == PACE_CELL_SILENT) return;
+    if (told == PACE_CELL_MEASURED && rate) value *= unit;
+    if (told == PACE_CELL_MEASURED && (!settled || (value >= shortest_s && value <= longest_s))) out->time_s = value;
+    else pace_measured_refuse(out->status, pace_csv_name(&r->rows->csv, (size_t)measured->column), rate, text);
 }
 
 static void set_timed(pace_kernel_row *out, const pace_columns *columns, const char *text) {
@@ -547,7 +533,7 @@ static pace_status settle_unit(pace_kernel_rows *rows, pace_catalog *catalog, un
     } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
     pace_measured_column *measured = &rows->columns.measured[m];
     const char *said = rows->csv.rows > 0 ? pace_csv_at(&rows->csv, 0, rows->columns.unit) : "";
-    measured->unit_s = *said ? pace_measured_unit(&rows->columns, said) : 0;
+    measured->unit_s = *said ? pace_time_unit(rows->columns.yaml, said) : 0;
     snprintf(measured->unit, sizeof measured->unit, "%.15s", said);
     if (!(measured->unit_s > 0)) {
         double ratio;

@@ -32,12 +32,6 @@ static double number_at(const pace_columns *columns, const pace_yaml_node *map, 
     return node && pace_yaml_number(&value, columns->yaml, node) == PACE_OK ? value : 0;
 }
 
-double pace_measured_unit(const pace_columns *columns, const char *text) {
-    char plain[PACE_PLAIN_NAME];
-    pace_plain_name(plain, text);
-    return number_at(columns, pace_yaml_get(columns->kernel, "units"), plain);
-}
-
 static void set_pass(pace_measured_column *out, const bool has[WORDS]) {
     out->pass = has[WORD_WEIGHT]     ? PACE_PASS_BACKWARD_WEIGHT
                 : has[WORD_DATA]     ? PACE_PASS_BACKWARD_DATA

@@ -6,9 +6,6 @@
 /** Fills measured[] in: the best column of each pass, in the table's order. */
 pace_status pace_measured_find(pace_columns *columns, const pace_csv *csv) PACE_MUST_CHECK;
 
-/** Seconds in a unit of time; 0 when the word is none. */
-double pace_measured_unit(const pace_columns *columns, const char *word);
-
 /** Whether nothing but bytes a second was measured. */
 bool pace_measured_tells_bytes(const pace_columns *columns);
 

@@ -138,6 +138,10 @@ void pace_row_say_unused(pace_row_answer *answer, const char *const *columns, si
     if (*list) pace_append(answer->status, sizeof answer->status, "; no effect: %s", list);
 }
 
+void pace_row_say_unmeasured(pace_row_answer *answer, const char *why) {
+    if (*why) pace_append(answer->status, sizeof answer->status, "; %s", why);
+}
+
 bool pace_row_says_unused(const pace_row_answer *answer) {
     return answer->known && strstr(answer->status, "no effect");
 }

@@ -129,6 +129,9 @@ void pace_row_files_free(pace_row_files *files);
 pace_status pace_row_group(uint64_t *out, const pace_csv *csv, size_t row, const char *by) PACE_MUST_CHECK;
 uint64_t pace_row_spread_bits(uint64_t x);
 
+/** Adds to the status why a measured cell was refused; "" = none was. */
+void pace_row_say_unmeasured(pace_row_answer *answer, const char *why);
+
 /** Adds to the status which columns say something that changes nothing in the answer; "" in `columns` = none. */
 void pace_row_say_unused(pace_row_answer *answer, const char *const *columns, size_t count);
 /** Whether the status of an answered row names cells that change nothing. */

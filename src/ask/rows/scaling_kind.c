@@ -78,6 +78,7 @@ static void say_how(pace_row_answer *out, const pace_scaling_asked *asked, const
     else if (row->batch_assumed) pace_snprintf(out->status, sizeof out->status, "assumed a batch of %g", row->batch);
     else snprintf(out->status, sizeof out->status, "ok");
     pace_row_say_unused(out, unused, PACE_COUNT(unused));
+    pace_row_say_unmeasured(out, row->unmeasured);
 }
 
 /* In the table's own measure; the slow end of the step is the low end of a rate. */
@@ -135,7 +136,10 @@ static pace_status add_sample(scalings *s, pace_scaling_samples *samples, const 
     if (!*row->status && measured) status = pace_scaling_sample_of(&sample, &s->asked, row);
     if (status == PACE_E_MEMORY) return status;
     if (status == PACE_OK) return PACE_PUSH(samples, sample);
-    const char *why = *row->status ? row->status : measured ? pace_message_in_answer() : "it was not measured";
+    const char *why = *row->status       ? row->status
+                      : measured         ? pace_message_in_answer()
+                      : *row->unmeasured ? row->unmeasured
+                                         : "it was not measured";
     pace_left_out_add(&s->left_out, &table->csv, table->csv.name, row->row, why);
     return PACE_OK;
 }

@@ -12,6 +12,7 @@
 
 typedef struct {
     pace_scaling_rows *rows;
+    const pace_yaml *yaml;
     const char *usual_machine;
     int machine, device, model, approach, settings, precision, workers, batch, nodes, placement, servers, one_worker;
     int measured[PACE_SCALING_MEASURES];
@@ -73,13 +74,19 @@ static void rate(double *out, pace_scaling_row *row, const char *what, const cha
 }
 
 /* In samples/s, steps taken for those of all workers together; NAN for what cannot be. */
-static double measured_of(const reader *r, const pace_scaling_row *row, const char *text) {
-    double value, samples = row->batch * row->workers;
-    if (!pace_csv_number(&value, text) || !(value > 0)) return NAN;
-    double unit_s = pace_scaling_measure_unit_s(r->rows->measure);
-    if (unit_s > 0) value = samples / (value * unit_s);
-    else if (r->rows->measure == PACE_SCALING_STEPS) value *= samples;
-    return pace_scaling_rate_can_be(value) ? value : NAN;
+static double measured_of(const reader *r, pace_scaling_row *row, const char *text) {
+    double value, samples = row->batch * row->workers, unit_s = pace_scaling_measure_unit_s(r->rows->measure);
+    bool rate = !(unit_s > 0);
+    pace_measured_cell told =
+        rate ? pace_measured_rate(&value, text) : pace_measured_time(&value, r->yaml, text, unit_s);
+    if (told == PACE_CELL_SILENT) return NAN;
+    if (told == PACE_CELL_MEASURED) {
+        if (!rate) value = samples / value;
+        else if (r->rows->measure == PACE_SCALING_STEPS) value *= samples;
+        if (pace_scaling_rate_can_be(value)) return value;
+    }
+    pace_measured_refuse(row->unmeasured, pace_csv_name(&r->rows->csv, (size_t)r->rows->measured), rate, text);
+    return NAN;
 }
 
 /* A row that was not measured gains nothing, as if it took no less time. */
@@ -169,6 +176,7 @@ static pace_status read_rows(pace_scaling_rows *rows, pace_catalog *catalog, con
     reader r = {.rows = rows, .usual_machine = machine};
     const pace_yaml *yaml;
     PACE_TRY(pace_catalog_document(&yaml, catalog, "columns.yaml"));
+    r.yaml = yaml;
     pace_status status = find_columns(&r, catalog, pace_yaml_get(pace_yaml_root(yaml), "scaling"));
     for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
     if (status == PACE_OK) count_steps(rows);

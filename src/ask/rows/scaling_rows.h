@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "ask/rows/measured_cell.h"
 #include "base/texts.h"
 #include "machine/catalog.h"
 #include "base/csv.h"
@@ -20,6 +21,7 @@ typedef struct {
     double one_worker;                                 /* samples/s measured of one; 0 = to be predicted */
     double measured;                                   /* samples/s of all; NAN = not measured */
     char status[160];                                  /* why it can't be asked; "" = it can */
+    char unmeasured[PACE_CELL_FAULT];                  /* why its measured cell was refused; "" = it was not */
     const char *unused_placement; /* what a cell says of places that nothing follows; "" = nothing */
 } pace_scaling_row;
 

@@ -275,7 +275,7 @@ static pace_status choose(pace_step_fit *fit, pace_step_fit_score *score, const 
 
 static void leave_out(pace_left_out *out, const pace_step_rows *table, const pace_step_row *row) {
     const char *why = !row->model              ? row->status
-                      : !(row->measured_s > 0) ? "no step time was measured"
+                      : !(row->measured_s > 0) ? (*row->unmeasured ? row->unmeasured : "no step time was measured")
                                                : pace_message_in_answer();
     pace_left_out_add(out, &table->csv, table->csv.name, row->row, why);
 }

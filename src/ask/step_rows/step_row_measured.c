@@ -3,7 +3,9 @@
 #include "ask/rows/column_finder.h"
 #include "ask/rows/column_words.h"
 #include "ask/rows/counted_steps.h"
+#include "ask/rows/measured_cell.h"
 #include "ask/step_rows/step_cells.h"
+#include "base/print.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -187,28 +189,23 @@ static bool has_amount(const pace_step_row *row, int i) {
     return amount > 0 && isfinite(amount);
 }
 
+static void refuse(pace_step_row *out, const pace_step_reader *r, int column, bool rate, const char *text) {
+    pace_measured_refuse(out->unmeasured, pace_csv_name(&r->rows->csv, (size_t)column), rate, text);
+    pace_step_note(out, "%s", out->unmeasured);
+}
+
 /* Which rate the cell of a rate's column holds: that of the column, or of its own unit. -1 = none. */
 static int rate_in(double *out, pace_step_row *row, const pace_step_reader *r, size_t number, int i) {
     if (positive(out, r, number, r->rate[i])) return i;
     const char *cell = pace_csv_cell(&r->rows->csv, number, (size_t)r->rate[i]), *unit = pace_cell_number(out, cell);
-    if (!unit && pace_is_digit(*cell)) pace_step_note(row, "not a number: \"%.30s\"", cell);
+    if (!unit && !pace_measured_cell_is_silent(cell)) refuse(row, r, r->rate[i], true, cell);
     if (!unit || !*unit) return unit ? i : -1;
     const pace_yaml_node *step = pace_yaml_get(pace_yaml_root(r->things->columns), "step");
     for (int k = 0; k < PACE_STEP_RATES; k++)
         if (pace_column_words_mean(step, unit, pace_yaml_get(step, rates[k].name))) return has_amount(row, k) ? k : -1;
-    pace_step_note(row, "unknown unit \"%.30s\"", unit);
+    pace_snprintf(row->unmeasured, sizeof row->unmeasured, "unknown unit \"%.30s\"", unit);
+    pace_step_note(row, "%s", row->unmeasured);
     return -1;
-}
-
-/* Seconds that a cell with a unit of its own says: "13.1s", "251 ms". False without. */
-static bool time_in(double *out, const pace_step_reader *r, const char *cell) {
-    const pace_yaml *yaml = r->things->columns;
-    const pace_yaml_node *units = pace_yaml_get(pace_yaml_get(pace_yaml_root(yaml), "step"), "units");
-    double value, unit;
-    const char *word = pace_cell_number(&value, cell);
-    if (!word || !*word || pace_yaml_number(&unit, yaml, pace_yaml_get(units, word)) != PACE_OK) return false;
-    *out = value * unit;
-    return true;
 }
 
 static void take_rate(pace_step_row *out, int i) {
@@ -331,13 +328,11 @@ void pace_step_row_measured(pace_step_row *out, const pace_step_reader *r, size_
         return;
     }
     const char *text = r->measured >= 0 ? pace_csv_cell(&r->rows->csv, row, (size_t)r->measured) : "";
-    if (time_in(&out->measured_s, r, text)) return;
-    if (*text) {
-        pace_step_note(out, "not a time that was measured: \"%.20s\"", text);
-        return;
-    }
+    pace_measured_cell told = pace_measured_time(&value, r->things->columns, text, 0);
+    if (told == PACE_CELL_MEASURED) out->measured_s = value;
+    if (told == PACE_CELL_REFUSED) refuse(out, r, r->measured, false, text);
+    if (told != PACE_CELL_SILENT) return;
     if (r->measured < 0 && out->model && measured_run(out, r, row)) return;
     measured_rate(out, r, row);
-    if (isnan(out->measured_s) && r->measured >= 0 && !*text && out->model && has_run(r, row))
-        measured_run(out, r, row);
+    if (isnan(out->measured_s) && r->measured >= 0 && out->model && has_run(r, row)) measured_run(out, r, row);
 }

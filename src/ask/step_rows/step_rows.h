@@ -5,6 +5,7 @@
 #pragma once
 
 #include "plan/step_engine.h"
+#include "ask/rows/measured_cell.h"
 #include "base/csv.h"
 
 typedef struct {
@@ -34,7 +35,8 @@ typedef struct {
     bool guesses_work;    /* what is multiplied, or in which precision: then nothing says what it takes at least */
     double unsaid_spread; /* and beside it, of what the row leaves open of its images and power */
     double measured_s;    /* NAN = not measured */
-    double unit_s;        /* 0 = the unit is a rate */
+    char unmeasured[PACE_CELL_FAULT]; /* why a measured cell was refused; "" = none was */
+    double unit_s;                    /* 0 = the unit is a rate */
     const char *unit;
     char status[320]; /* why it can't be asked, or what was assumed; "" = neither */
 } pace_step_row;
