@@ -16,14 +16,20 @@ static bool copied(char *out, size_t size, const char *text) {
     return true;
 }
 
+/* "12.5" is no number of bytes; "1.5K" is. */
+static bool read_size(double *out, const char *text) {
+    double plain;
+    return pace_parse_bytes(out, text) && (*out == floor(*out) || !pace_number_parse(&plain, text));
+}
+
 /* "1M", or "8..1G": both and, in between, the first doubled again and again. */
 static pace_status read_word(bool *read, pace_sizes *out, char *word) {
     const double largest = 1e15; /* no memory of any machine holds more */
     double from, to;
     char *range = strstr(word, "..");
     if (range) *range = '\0';
-    *read = pace_parse_bytes(&from, word) && from <= largest &&
-            (!range || (pace_parse_bytes(&to, range + 2) && from > 0 && to >= from && to <= largest));
+    *read = read_size(&from, word) && from <= largest &&
+            (!range || (read_size(&to, range + 2) && from > 0 && to >= from && to <= largest));
     if (*read && !range) return PACE_PUSH(out, from);
     if (!*read) return PACE_OK;
     for (double bytes = from; bytes < to; bytes *= 2) PACE_TRY(PACE_PUSH(out, bytes));

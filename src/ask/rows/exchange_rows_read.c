@@ -168,6 +168,11 @@ static bool set_bytes(pace_exchange_row *out, const reader *r, size_t row) {
     if (*dtype) out->element_bytes = (int)element;
     out->assumed_dtype = !*dtype && r->bytes < 0;
     bool good = pace_csv_number(&value, text);
+    if (good && each == (r->bytes >= 0 ? 1 : element) && value != floor(value)) {
+        snprintf(out->status, sizeof out->status, "%s: expected a whole number, found \"%.30s\"",
+                 r->bytes >= 0 ? "bytes" : "elements", text);
+        return false;
+    }
     if (!good && r->bytes >= 0 && pace_parse_bytes(&value, text)) good = true, each = 1;
     if (good && value >= 0 && value * each <= largest_bytes) {
         out->bytes = value * each;

@@ -186,17 +186,23 @@ static double count_of_byte(const pace_layout *layout, const pace_op *op) {
     return layout->family == PACE_OP_COPY ? 1.0 / op->element_bytes : 0;
 }
 
+/* Whether a size may be a mean: of what each sample looks up. */
+static bool may_be_mean(const pace_layout *layout, unsigned at) {
+    return layout->family == PACE_OP_EMBEDDING && strcmp(layout->names[at], "lookups") == 0;
+}
+
 static reading read_source(double *out, pace_kernel_row *row, const reader *r, const pace_size_source *source,
-                           double of_byte) {
+                           double of_byte, bool whole) {
     double product = 1, sum = 0;
     for (unsigned i = 0; i < source->count; i++) {
         const char *text = pace_csv_at(&r->rows->csv, row->row, source->column[i]);
         double value;
         if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "none") == 0 || strcmp(text, "-") == 0)
             return NOT_THERE;
-        if (!pace_size_cell_read(&value, text, source->scale == 1 ? of_byte : 0)) {
-            snprintf(row->status, sizeof row->status, "%.24s: expected a size, found \"%.30s\"",
-                     pace_csv_name(&r->rows->csv, (size_t)source->column[i]), text);
+        bool part = whole && source->scale == 1 && pace_size_cell_is_part(text);
+        if (part || !pace_size_cell_read(&value, text, source->scale == 1 ? of_byte : 0)) {
+            snprintf(row->status, sizeof row->status, "%.24s: expected a %s, found \"%.30s\"",
+                     pace_csv_name(&r->rows->csv, (size_t)source->column[i]), part ? "whole number" : "size", text);
             return WRONG;
         }
         product *= value;
@@ -217,7 +223,8 @@ static bool read_size(double *out, pace_kernel_row *row, const reader *r, const 
     const pace_size_column *size = &layout->size[at];
     *out = NAN;
     for (unsigned i = 0; i < size->count; i++) {
-        reading got = read_source(out, row, r, &size->from[i], count_of_byte(layout, &row->op));
+        reading got =
+            read_source(out, row, r, &size->from[i], count_of_byte(layout, &row->op), !may_be_mean(layout, at));
         if (got == READ) return true;
         if (got == NOT_THERE) continue;
         pace_shape_text shape;
@@ -274,7 +281,19 @@ static bool shape_in_vain(const pace_kernel_row *row, const reader *r) {
     return any && (shapes_differ(row, r) || shape_unread(row, r));
 }
 
-static void say_missing(pace_kernel_row *out, const pace_layout *layout, unsigned size) {
+/* A shape whose dimensions have fractions is none. */
+static void say_fraction(pace_kernel_row *out, const reader *r) {
+    const pace_columns *columns = &r->rows->columns;
+    for (unsigned i = 0; i < columns->shape_count && !*out->status; i++) {
+        const char *text = pace_csv_at(&r->rows->csv, out->row, columns->shape[i]);
+        if (pace_shape_has_fraction(text))
+            snprintf(out->status, sizeof out->status, "%.24s: expected whole numbers, found \"%.40s\"",
+                     pace_csv_name(&r->rows->csv, (size_t)columns->shape[i]), text);
+    }
+}
+
+static void say_missing(pace_kernel_row *out, const reader *r, const pace_layout *layout, unsigned size) {
+    say_fraction(out, r);
     if (*out->status) return;
     snprintf(out->status, sizeof out->status, "%s %s needs a column \"%s\"", layout->compound ? "operation" : "family",
              layout->compound ? pace_compound_name(layout->compound) : pace_op_family_name(layout->family),
@@ -317,7 +336,7 @@ static bool fill_sizes(pace_kernel_row *out, const pace_op_words *words, const r
         bool tensors = layout->family == PACE_OP_ELEMENTWISE && named && i > 0;
         if (isnan(out->op.size[i])) out->op.size[i] = tensors ? words->op.size[i] : layout->size[i].fallback;
         if (!isnan(out->op.size[i])) continue;
-        say_missing(out, layout, i);
+        say_missing(out, r, layout, i);
         return false;
     }
     out->shaped = !layout->compound && shape_in_vain(out, r) ? "shape" : "";
@@ -366,6 +385,7 @@ static bool set_sizes(pace_kernel_row *out, const pace_op_words *words, const re
         }
     }
     out->op = asked;
+    say_fraction(out, r);
     if (!*out->status)
         snprintf(out->status, sizeof out->status, "no sizes: expected columns such as m, n, k, or \"shape\"");
     return false;

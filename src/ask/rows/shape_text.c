@@ -23,7 +23,7 @@ static bool add_dimension(reader *r, double value, char letter) {
     pace_shape_text *s = r->shape;
     if (s->tensors == PACE_SHAPE_TENSORS) return true; /* of the tensors past these nothing is needed */
     if (!r->open) s->dims[s->tensors] = 0;
-    if (s->dims[s->tensors] == PACE_SHAPE_DIMS || !(value <= largest_dimension)) return false;
+    if (s->dims[s->tensors] == PACE_SHAPE_DIMS || !(value <= largest_dimension) || value != floor(value)) return false;
     if (s->tensors == 0) s->letter[s->dims[0]] = letter;
     s->dim[s->tensors][s->dims[s->tensors]++] = value;
     r->open = true;
@@ -53,6 +53,17 @@ static const char *scale(double *value, const char *at) {
     if (!joined) return at;
     *value *= at[0] == 'M' ? 1048576 : 1024;
     return at + 1;
+}
+
+bool pace_shape_has_fraction(const char *cell) {
+    for (const char *at = cell; *at;) {
+        double value;
+        const char *end = pace_is_digit(*at) ? pace_number_read(&value, at) : NULL;
+        if (end) end = scale(&value, end);
+        if (end && value != floor(value)) return true;
+        at = end ? end : at + 1;
+    }
+    return false;
 }
 
 bool pace_shape_parse(pace_shape_text *out, const char *cell) {

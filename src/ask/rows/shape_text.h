@@ -18,6 +18,9 @@ typedef struct {
 /** False when the cell holds no shape. */
 bool pace_shape_parse(pace_shape_text *out, const char *cell);
 
+/** Whether a dimension in the cell is no whole number. */
+bool pace_shape_has_fraction(const char *cell);
+
 /** Adds the tensors of another shape behind those of `out`. */
 void pace_shape_append(pace_shape_text *out, const pace_shape_text *more);
 

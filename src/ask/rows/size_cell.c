@@ -4,6 +4,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 static const double largest_size = 1e15;
@@ -31,6 +32,11 @@ static bool read_bytes(double *out, const char *text) {
 bool pace_size_cell_is_shape(const char *text, bool bytes) {
     double amount;
     return *text && !read_bytes(&amount, text) && !(bytes && pace_size_cell_read(&amount, text, 1));
+}
+
+bool pace_size_cell_is_part(const char *text) {
+    double value;
+    return pace_csv_number(&value, text) && value != floor(value);
 }
 
 bool pace_size_cell_read(double *out, const char *text, double each) {

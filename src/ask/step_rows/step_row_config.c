@@ -273,6 +273,7 @@ bool pace_step_row_config(pace_step_row *out, pace_step_reader *r, size_t row) {
     bool sized = pace_step_number(&seq, r, row, PACE_STEP_SEQ) && seq >= 1;
     if (sized && out->model->sequence == 0) pace_step_note(out, "no effect on a model without sequences: seq");
     else if (sized) config->sequence = floor(seq);
+    if (sized && seq != floor(seq)) pace_step_note(out, "took seq for %.0f", floor(seq));
     pace_step_row_padding(out, r, row);
     if (!pace_step_row_words(out, r, row) || !pace_step_row_adapt(out, r) || !set_ranks(out, r, row)) return false;
     if (pace_step_scales_losses(config, out->framework, out->model)) pace_step_note(out, "took amp for fp16");
