@@ -1,4 +1,5 @@
 #include "base/yaml_member.h"
+#include "base/print.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -17,6 +18,23 @@ pace_status pace_yaml_member(const pace_yaml_node **out, const pace_yaml *yaml, 
     const pace_yaml_node *node = pace_yaml_get(map, key);
     if (!node) return pace_yaml_fail(yaml, map, "expected \"%s\"", key);
     *out = node;
+    return PACE_OK;
+}
+
+static bool is_one_of(const char *key, const char *const *keys) {
+    while (*keys && strcmp(*keys, key) != 0) keys++;
+    return *keys != NULL;
+}
+
+pace_status pace_yaml_only(const pace_yaml *yaml, const pace_yaml_node *map, const char *const *keys,
+                           const char *what) {
+    char all[600] = "";
+    PACE_YAML_EACH (one, map) {
+        const char *key = pace_yaml_key_of(one);
+        if (key && is_one_of(key, keys)) continue;
+        for (size_t i = 0; keys[i]; i++) pace_list(all, sizeof all, !keys[i + 1] ? " or " : ", ", "%s", keys[i]);
+        return pace_yaml_fail(yaml, one, "unknown member \"%.60s\" of %s: expected %s", key ? key : "", what, all);
+    }
     return PACE_OK;
 }
 

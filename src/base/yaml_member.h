@@ -12,6 +12,10 @@ pace_status pace_yaml_check_schema(const pace_yaml *yaml, const char *schema, co
 pace_status pace_yaml_member(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map,
                              const char *key) PACE_MUST_CHECK;
 
+/** The map has no other members than `keys`, with NULL behind the last; `what` is the map, "a case". */
+pace_status pace_yaml_only(const pace_yaml *yaml, const pace_yaml_node *map, const char *const *keys,
+                           const char *what) PACE_MUST_CHECK;
+
 /** A list of at least one item. */
 pace_status pace_yaml_list(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *map,
                            const char *key) PACE_MUST_CHECK;

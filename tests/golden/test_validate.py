@@ -166,6 +166,29 @@ def test_ledger_to_write():
         expect(code == 3 and document is None and words in err, path, code, err)
 
 
+def test_members():
+    """A member that nothing reads is refused where it stands, and so is one that says what nothing follows."""
+    put("errors.csv", "name,error_pct\na,10\nb,-4\n")
+    whole = "case: a, files: [errors.csv], errors: error_pct, bars: {mape: '<=1'}"
+    for text, place, why in ((f"cases:\n  - {{{whole}, fitt: none}}\n", ":2:", 'unknown member "fitt" of a case'),
+                             (f"cases:\n  - {{{whole},\n     split: {{fold: 2}}}}\n", ":3:", 'unknown member "fold" of a split: expected by, test, folds'),
+                             (f"cases:\n  - {{{whole}, fit: nothing}}\n", ":2:", "expected none"),
+                             (f"cases:\n  - {{{whole}, split: {{folds: 2.5}}}}\n", ":2:", "expected a whole number, found 2.5"),
+                             (f"cases:\n  - {{{whole}, where: name}}\n", ":2:", "expected a map"),
+                             (f"cases:\n  - {{{whole}, kind: [step]}}\n", ":2:", "expected a text"),
+                             (f"cases:\n  - {{{whole}, only_columns: yes}}\n", ":2:", "expected true or false"),
+                             (f"cases:\n  - {{{whole}, columns: {{x: {{of: name, word: {{a: b}}}}}}}}\n", ":2:", 'unknown member "word" of a column: expected of, words or else'),
+                             (f"tables:\n  t: {{split: {{folds: 2}}}}\ncases:\n  - {{{whole}}}\n", ":2:", 'unknown member "split" of a table'),
+                             (f"case: []\ncases:\n  - {{{whole}}}\n", ":1:", 'unknown member "case" of a file of cases: expected live, tables or cases'),
+                             (f"live:\n  - {{figure: f, runer: torch}}\ncases:\n  - {{{whole}}}\n", ":2:", 'unknown member "runer" of a live figure')):
+        code, _, err = validate("--cases", put("cases.yaml", text))
+        expect(code == 3 and place in err and why in err and len(err.strip().splitlines()) == 1, text, code, err)
+    code, _, err = validate("--cases", put("cases.yaml", f"cases:\n  - {{{whole}, needs: [errors.csv, gone.csv]}}\n"))
+    expect(code == 3 and "gone.csv is not in" in err, "a list of files that a case needs", code, err)
+    code, _, err = validate("--cases", put("cases.yaml", f"cases:\n  - {{{whole}, needs: [errors.csv]}}\n"))
+    expect(code == 0, "which are there", code, err)
+
+
 def test_failures():
     cases = put("cases.yaml", """cases:
   - {case: b/good, ask: {verb: models}, values: {"1": "1"}, bars: {max: "<=0"}}

@@ -64,6 +64,7 @@ static pace_status read_number(double *out, const pace_yaml *yaml, const pace_ya
 static pace_status read_count(unsigned *out, const pace_yaml *yaml, const pace_yaml_node *node) {
     double value = 0;
     PACE_TRY(read_number(&value, yaml, node, 100));
+    if (value != floor(value)) return pace_yaml_fail(yaml, node, "expected a whole number, found %g", value);
     *out = (unsigned)value;
     return PACE_OK;
 }
@@ -77,6 +78,64 @@ static const pace_yaml_node *member(const source *from, const char *key) {
     const pace_yaml_node *own = pace_yaml_get(from->entry, key);
     return own ? own : pace_yaml_get(from->table, key);
 }
+
+/* --- members that are there -------------------------------------------------------------------------------------- */
+
+static const char *const root_keys[] = {"live", "tables", "cases", NULL};
+static const char *const live_keys[] = {"figure", "case", "metric", "bar", "means", "runner", NULL};
+static const char *const split_keys[] = {"by",         "test",      "folds", "each",   "from",
+                                         "test_where", "fit_where", "near",  "beyond", NULL};
+static const char *const made_keys[] = {"of", "words", "else", NULL};
+/* Those that only cases have, then those of tables, too. */
+static const char *const case_keys[] = {
+    "case",  "table",       "split",    "files",        "kind",     "needs",  "part",      "unit",        "source",
+    "rows",  "every",       "columns",  "only_columns", "where",    "fit",    "fit_split", "probes",      "on",
+    "on_by", "apart",       "orders",   "collective",   "error_of", "answer", "measured",  "measured_in", "order_gap",
+    "found", "found_where", "errors",   "over",         "ask",      "values", "against",   "before",      "low",
+    "high",  "within",      "optional", "pools",        "bars",     "note",   NULL};
+enum { OF_CASES_ALONE = 3 };
+
+/* Each is {of, words, else} or a text. */
+static pace_status check_columns(const pace_yaml *yaml, const pace_yaml_node *columns) {
+    PACE_YAML_EACH (one, columns)
+        if (!pace_yaml_text(one)) PACE_TRY(pace_yaml_only(yaml, one, made_keys, "a column"));
+    return PACE_OK;
+}
+
+/* What is asked is said in texts and lists of texts. */
+static pace_status check_question(const pace_yaml *yaml, const pace_yaml_node *question, bool before) {
+    PACE_YAML_EACH (one, question) {
+        const char *key = pace_yaml_key_of(one);
+        bool of_table = before && key && (strcmp(key, "rows") == 0 || strcmp(key, "columns") == 0);
+        if (!of_table && !pace_yaml_text(one) && !pace_yaml_is_list(one))
+            return pace_yaml_fail(yaml, one, "expected a text or a list of texts");
+    }
+    return PACE_OK;
+}
+
+static pace_status check_entry(const pace_yaml *yaml, const pace_yaml_node *entry, bool table) {
+    const pace_yaml_node *before = pace_yaml_get(entry, "before");
+    PACE_TRY(pace_yaml_only(yaml, entry, case_keys + (table ? OF_CASES_ALONE : 0), table ? "a table" : "a case"));
+    PACE_TRY(check_columns(yaml, pace_yaml_get(entry, "columns")));
+    PACE_TRY(check_columns(yaml, pace_yaml_get(before, "columns")));
+    PACE_TRY(check_question(yaml, pace_yaml_get(entry, "ask"), false));
+    PACE_TRY(check_question(yaml, pace_yaml_get(entry, "against"), false));
+    return check_question(yaml, before, true);
+}
+
+static pace_status check_members(const pace_yaml *yaml) {
+    const pace_yaml_node *root = pace_yaml_root(yaml);
+    PACE_TRY(pace_yaml_only(yaml, root, root_keys, "a file of cases"));
+    PACE_YAML_EACH (one, pace_yaml_get(root, "live")) PACE_TRY(pace_yaml_only(yaml, one, live_keys, "a live figure"));
+    PACE_YAML_EACH (one, pace_yaml_get(root, "tables")) PACE_TRY(check_entry(yaml, one, true));
+    PACE_YAML_EACH (one, pace_yaml_get(root, "cases")) {
+        PACE_TRY(check_entry(yaml, one, false));
+        PACE_TRY(pace_yaml_only(yaml, pace_yaml_get(one, "split"), split_keys, "a split"));
+    }
+    return PACE_OK;
+}
+
+/* --- one case ---------------------------------------------------------------------------------------------------- */
 
 static pace_status find_table(source *out, const pace_yaml *yaml, const pace_yaml_node *entry) {
     const char *name = pace_yaml_text_of(entry, "table");
@@ -103,9 +162,33 @@ static pace_status read_files(pace_case *out, const pace_yaml *yaml, const pace_
     return PACE_OK;
 }
 
-static bool says(const pace_yaml_node *node, const char *word) {
-    const char *text = pace_yaml_text(node);
-    return text && strcmp(text, word) == 0;
+/* Whether a member says the one word that it may say, or where it is a flag "false". */
+static pace_status read_word(bool *out, const pace_yaml *yaml, const pace_yaml_node *node, const char *word) {
+    const char *text = node ? pace_yaml_text(node) : NULL;
+    bool flag = strcmp(word, "true") == 0, no = text && flag && strcmp(text, "false") == 0;
+    *out = text && strcmp(text, word) == 0;
+    if (!node || *out || no) return PACE_OK;
+    return pace_yaml_fail(yaml, node, "expected %s%s", word, flag ? " or false" : "");
+}
+
+static pace_status read_words(pace_case *out, const pace_yaml *yaml, const source *from) {
+    bool none;
+    PACE_TRY(read_word(&none, yaml, member(from, "fit"), "none"));
+    PACE_TRY(read_word(&out->only_columns, yaml, member(from, "only_columns"), "true"));
+    PACE_TRY(read_word(&out->optional, yaml, member(from, "optional"), "true"));
+    PACE_TRY(read_word(&out->of_rates, yaml, member(from, "error_of"), "rate"));
+    out->fit = !none;
+    return PACE_OK;
+}
+
+static pace_status read_text(const char **out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    *out = node ? pace_yaml_text(node) : NULL;
+    return !node || *out ? PACE_OK : pace_yaml_fail(yaml, node, "expected a text");
+}
+
+static pace_status read_map(const pace_yaml_node **out, const pace_yaml *yaml, const pace_yaml_node *node) {
+    *out = node;
+    return !node || pace_yaml_is_map(node) ? PACE_OK : pace_yaml_fail(yaml, node, "expected a map, {KEY: VALUE}");
 }
 
 /* Which rows are held out. */
@@ -113,9 +196,9 @@ static pace_status read_split(pace_case *out, const pace_yaml *yaml, const pace_
     out->test_where = pace_yaml_get(split, "test_where");
     out->fit_where = pace_yaml_get(split, "fit_where");
     out->near = pace_yaml_get(split, "near");
-    out->by = pace_yaml_text_of(split, "by");
-    out->each = pace_yaml_text_of(split, "each");
-    out->from = pace_yaml_text_of(split, "from");
+    PACE_TRY(read_text(&out->by, yaml, pace_yaml_get(split, "by")));
+    PACE_TRY(read_text(&out->each, yaml, pace_yaml_get(split, "each")));
+    PACE_TRY(read_text(&out->from, yaml, pace_yaml_get(split, "from")));
     PACE_TRY(read_number(&out->test_share, yaml, pace_yaml_get(split, "test"), 1));
     PACE_TRY(read_number(&out->beyond, yaml, pace_yaml_get(split, "beyond"), 1));
     return read_count(&out->folds, yaml, pace_yaml_get(split, "folds"));
@@ -125,36 +208,42 @@ static pace_status read_case(pace_case *out, const pace_yaml *yaml, const pace_y
     const struct {
         const char *key;
         const char **text;
-    } texts[] = {{"case", &out->name},           {"note", &out->note},     {"kind", &out->kind},
-                 {"part", &out->part},           {"on", &out->on},         {"collective", &out->collective},
-                 {"fit_split", &out->fit_split}, {"answer", &out->answer}, {"measured", &out->measured},
-                 {"found", &out->found},         {"errors", &out->errors}, {"apart", &out->apart},
-                 {"orders", &out->orders},       {"source", &out->source}, {"unit", &out->unit},
-                 {"needs", &out->needs},         {"low", &out->low},       {"high", &out->high},
+    } texts[] = {{"case", &out->name},
+                 {"note", &out->note},
+                 {"kind", &out->kind},
+                 {"part", &out->part},
+                 {"on", &out->on},
+                 {"collective", &out->collective},
+                 {"fit_split", &out->fit_split},
+                 {"answer", &out->answer},
+                 {"measured", &out->measured},
+                 {"found", &out->found},
+                 {"errors", &out->errors},
+                 {"apart", &out->apart},
+                 {"orders", &out->orders},
+                 {"source", &out->source},
+                 {"unit", &out->unit},
+                 {"low", &out->low},
+                 {"high", &out->high},
                  {"within", &out->within}};
     const struct {
         const char *key;
         const pace_yaml_node **node;
-    } nodes[] = {{"rows", &out->rows},
-                 {"columns", &out->columns},
-                 {"where", &out->where},
-                 {"on_by", &out->on_by},
-                 {"found_where", &out->found_where},
-                 {"over", &out->over},
-                 {"ask", &out->ask},
-                 {"against", &out->against},
-                 {"before", &out->before},
-                 {"values", &out->values},
-                 {"pools", &out->pools}};
+    } nodes[] = {{"rows", &out->rows},    {"columns", &out->columns},         {"where", &out->where},
+                 {"on_by", &out->on_by},  {"found_where", &out->found_where}, {"over", &out->over},
+                 {"ask", &out->ask},      {"against", &out->against},         {"before", &out->before},
+                 {"values", &out->values}};
     source from;
     unsigned probes = 0;
     PACE_TRY(find_table(&from, yaml, entry));
-    for (size_t i = 0; i < PACE_COUNT(texts); i++) *texts[i].text = pace_yaml_text(member(&from, texts[i].key));
-    for (size_t i = 0; i < PACE_COUNT(nodes); i++) *nodes[i].node = member(&from, nodes[i].key);
-    out->fit = !says(member(&from, "fit"), "none");
-    out->only_columns = says(member(&from, "only_columns"), "true");
-    out->optional = says(member(&from, "optional"), "true");
-    out->of_rates = says(member(&from, "error_of"), "rate");
+    for (size_t i = 0; i < PACE_COUNT(texts); i++)
+        PACE_TRY(read_text(texts[i].text, yaml, member(&from, texts[i].key)));
+    for (size_t i = 0; i < PACE_COUNT(nodes); i++) PACE_TRY(read_map(nodes[i].node, yaml, member(&from, nodes[i].key)));
+    out->pools = member(&from, "pools");
+    if (out->pools && !pace_yaml_is_list(out->pools))
+        return pace_yaml_fail(yaml, out->pools, "expected a list of patterns");
+    out->needs = member(&from, "needs");
+    PACE_TRY(read_words(out, yaml, &from));
     out->order_gap = 0.05;
     PACE_TRY(read_number(&out->order_gap, yaml, member(&from, "order_gap"), 1));
     out->measured_in = 1;
@@ -177,6 +266,7 @@ static bool names_beside(const pace_yaml_node *node) {
 
 static pace_status read_cases(pace_cases *cases) {
     const pace_yaml_node *list;
+    PACE_TRY(check_members(cases->yaml));
     PACE_TRY(pace_yaml_list(&list, cases->yaml, pace_yaml_root(cases->yaml), "cases"));
     PACE_YAML_EACH (entry, list) {
         pace_case one = {.beside = cases->folder};

@@ -25,7 +25,7 @@ typedef struct {
     const char *beside;                 /* the folder that holds the file of cases; NULL = none: it is compiled in */
     bool names_beside;                  /* its questions name files there */
     unsigned file_count;
-    const char *needs; /* what else must be in the folder of data; NULL = nothing */
+    const pace_yaml_node *needs; /* what else must be in the folder of data, a file or a list of them; NULL = nothing */
 
     /* What a table becomes before its kind reads it. */
     const pace_yaml_node *rows;    /* {COLUMN: WORDS}: rows that stay; NULL = all */

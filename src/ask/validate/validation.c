@@ -22,9 +22,14 @@ static const char *missing_of(const pace_case *one, const char *folder) {
         if (pace_case_path(path, sizeof path, one, folder, i) != PACE_OK || access(path, R_OK) != 0)
             return one->files[i];
     if (one->names_beside && !one->beside) return "accuracy/";
-    if (!one->needs) return NULL;
-    int length = snprintf(path, sizeof path, "%s/%s", folder, one->needs);
-    return length < (int)sizeof path && access(path, R_OK) == 0 ? NULL : one->needs;
+    const char *alone = one->needs ? pace_yaml_text(one->needs) : NULL;
+    size_t count = alone ? 1 : one->needs ? pace_yaml_count(one->needs) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *file = alone ? alone : pace_yaml_text(pace_yaml_item(one->needs, i));
+        int length = snprintf(path, sizeof path, "%s/%s", folder, file ? file : "");
+        if (!file || length >= (int)sizeof path || access(path, R_OK) != 0) return file ? file : "a file";
+    }
+    return NULL;
 }
 
 static pace_status add_chosen(pace_validation *v, const pace_case *one, bool for_pool) {
