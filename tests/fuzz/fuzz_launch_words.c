@@ -1,6 +1,6 @@
 /*
  * Fuzz target of files that start a training: any bytes, as a script and as YAML, either fail with a message or give
- * words whose names hold no "-".
+ * words whose names hold no "-"; and so of lists of layers.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ask/plan/launch_words.h"
+#include "ask/plan/layer_pattern.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,6 +26,8 @@ static void read_as(const char *name, const uint8_t *data, size_t size) {
     }
     for (size_t i = 0; i < words.items.count; i++)
         if (strchr(words.items.items[i].name, '-') || !words.items.items[i].value) abort();
+    pace_layer_pattern pattern;
+    if (pace_layer_pattern_read(&pattern, text) && (pattern.dense < 0 || pattern.every < 1)) abort();
     pace_launch_words_free(&words);
     free(text);
 }

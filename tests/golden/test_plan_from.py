@@ -429,6 +429,29 @@ def test_model(folder):
     expect(code == 2 and "expected one model" in err, "nothing", err)
 
 
+def test_experts_by_sizes(folder):
+    """Mixtures by Megatron's flags have as many parameters as released: DeepSeek-V3 671.0 billion (arXiv 2412.19437), of which tests/golden/test_hub_configs.py has the sum, GLM-4.5-Air's
+    layers, one dense and a shared expert, and Llama 4 Maverick's, whose every second layer has experts."""
+    deepseek = ("--num-layers 61 --hidden-size 7168 --ffn-hidden-size 18432 --num-attention-heads 128 --vocab-size 129280 --swiglu --untie-embeddings-and-output-weights --seq-length 4096 "
+                "--multi-latent-attention --q-lora-rank 1536 --kv-lora-rank 512 --qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128 --num-experts 256 --moe-router-topk 8 "
+                "--moe-ffn-hidden-size 2048 --moe-shared-expert-intermediate-size 2048 --moe-layer-freq ([0]*3+[1]*58) --moe-router-group-topk 4 ")
+    how = "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 16 --expert-model-parallel-size 64 --micro-batch-size 1 --global-batch-size 8192 --bf16 --sequence-parallel"
+    code, own, err = said(folder, deepseek + how, "--on", "dgx-h100*256")
+    _, named, _ = said(folder, how, "deepseek-v3", "--on", "dgx-h100*256", "--set", "sequence=4096")
+    expect(code == 0 and own["values"]["yours.step_s"] == named["values"]["yours.step_s"], "of its sizes", err, own.get("values"), named["values"])
+    expect(any("671.0 billion parameters" in note for note in own["notes"]), "parameters", own["notes"][:2])
+    air = ("--num-layers 46 --hidden-size 4096 --ffn-hidden-size 10944 --num-attention-heads 96 --num-query-groups 8 --kv-channels 128 --vocab-size 151552 --swiglu "
+           "--untie-embeddings-and-output-weights --seq-length 4096 --num-experts 128 --moe-router-topk 8 --moe-ffn-hidden-size 1408 --moe-shared-expert-intermediate-size 1408 ")
+    per_layer = 4096 * 128 * (96 + 2 * 8) + 96 * 128 * 4096
+    for pattern, dense in (("[0]*1+[1]*45", 1), ("([1]*46)*1", 0), ("[0,1]*23", 23), ("1", 0)):
+        code, own, err = said(folder, air + f"--moe-layer-freq {pattern} " + how, "--on", "dgx-h100*256")
+        wanted = 46 * per_layer + 2 * 151552 * 4096 + dense * 3 * 4096 * 10944 + (46 - dense) * (129 * 3 * 4096 * 1408 + 4096 * 128)
+        expect(code == 0 and any(f"{wanted / 1e9:.2f}"[:4] in note for note in own["notes"][:3]), "parameters", pattern, wanted, own.get("notes", err)[:3])
+    for pattern in ("[1,0]*23", "[0]*3+[1]*$N", "2"):
+        code, _, err = said(folder, air + f"--moe-layer-freq {pattern} " + how, "--on", "dgx-h100*256")
+        expect(code == 2 and "moe_layer_freq" in err, "an order that no model has", pattern, code, err)
+
+
 def test_no(folder):
     file = folder / "file"
     for text, reason in (("nothing here", "no setting of any"), ("--tensor-model-parallel-size $TP", "expected a value"),
@@ -491,6 +514,7 @@ with tempfile.TemporaryDirectory() as name:
     test_branches(Path(name))
     test_recipe(Path(name))
     test_model(Path(name))
+    test_experts_by_sizes(Path(name))
     test_no(Path(name))
 come_true()
 sys.exit(finish())

@@ -1,6 +1,7 @@
 #include "ask/plan/launcher_read.h"
 
 #include "ask/plan/launch_words.h"
+#include "ask/plan/layer_pattern.h"
 #include "base/decimal.h"
 #include "base/print.h"
 #include "base/text.h"
@@ -303,7 +304,18 @@ static bool is_said_again(const reader *r, size_t word) {
     return false;
 }
 
-/* Its numbers and flags as a configuration of the hub's. */
+/* A list of layers as its two numbers; what is no such list stays, for its type to refuse. */
+static void put_pattern(char document[DOCUMENT], const char *value) {
+    pace_layer_pattern pattern;
+    double number;
+    if (pace_layer_pattern_read(&pattern, value))
+        pace_append(document, DOCUMENT, "moe_layer_freq: 1\nmoe_dense_layers: %d\nmoe_layer_every: %d\n", pattern.dense,
+                    pattern.every);
+    else if (pace_number_parse(&number, value)) pace_append(document, DOCUMENT, "moe_layer_freq: %.40s\n", value);
+    else pace_append(document, DOCUMENT, "moe_layer_freq: a list in another order\n");
+}
+
+/* Its numbers, flags and layers as a configuration of the hub's. */
 static void as_hub_config(char document[DOCUMENT], const reader *r, const pace_yaml_node *sizes) {
     const pace_yaml_node *assumed = pace_yaml_get(sizes, "assumed");
     double number;
@@ -320,8 +332,10 @@ static void as_hub_config(char document[DOCUMENT], const reader *r, const pace_y
                             : pace_same_word(word->value, "false") ? "false"
                                                                    : word->value;
         bool flag = pace_same_word(value, "true") || pace_same_word(value, "false");
-        if (is_said_again(r, i) || (!flag && !pace_number_parse(&number, value))) continue;
-        pace_append(document, DOCUMENT, "%.80s: %.40s\n", last_part(word), value);
+        if (is_said_again(r, i)) continue;
+        if (strcmp(last_part(word), "moe_layer_freq") == 0) put_pattern(document, value);
+        else if (flag || pace_number_parse(&number, value))
+            pace_append(document, DOCUMENT, "%.80s: %.40s\n", last_part(word), value);
     }
 }
 
