@@ -62,6 +62,7 @@ static const struct {
     {"weights", offsetof(pace_config, weights), weights, 0, 0},
     {"recompute", offsetof(pace_config, recompute), recomputes, 0, 0},
     {"recompute_modules", offsetof(pace_config, recompute_modules), modules, 0, 0},
+    {"recompute_layers", offsetof(pace_config, recompute_layers), NULL, 0, MOST},
     {"moment_bytes", offsetof(pace_config, moment_bytes), NULL, 0, 4},
     {"keep_gradients", offsetof(pace_config, keep_gradients), NULL, 0, 1},
     {"deterministic", offsetof(pace_config, deterministic), NULL, 0, 1},
@@ -239,6 +240,10 @@ static pace_status check_zero_group(const pace_config *config) {
  * a pass. */
 static pace_status check_offload(const pace_config *config) {
     bool activations = config->offload == PACE_OFFLOAD_ACTIVATIONS;
+    if (activations && config->recompute_layers > 0)
+        return pace_fail(PACE_E_USAGE,
+                         "offload activations: expected recompute_layers 0, found %g: layers would keep unlike amounts",
+                         config->recompute_layers);
     if (config->offload == PACE_OFFLOAD_NONE) return PACE_OK;
     if (activations && config->mode != PACE_TRAINING)
         return pace_fail(PACE_E_USAGE, "offload activations: expected training, which keeps them for backward");

@@ -142,19 +142,21 @@ typedef struct {
     double global_batch; /* samples of one step on all ranks; 0 = micro_batch x dp */
     double sequence;     /* tokens of a sample; 0 = the model's own */
     int mode, precision, allow_tf32, optimizer, update, execution, attention, input, indices, read_loss, pair_indices,
-        recompute;         /* of the enums above */
-    int recompute_modules; /* bits of pace_recompute_module; 0 = what the framework runs again selectively */
-    int cross_entropy;     /* a pace_cross_entropy */
-    int graphs;            /* a pace_graph_parts */
-    int layout;            /* a pace_image_layout */
-    int weights;           /* a pace_weights_layout */
-    int offload;           /* a pace_offload */
-    int schedule;          /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
-    double moment_bytes;   /* of each of Adam's moments beside a master copy in single precision (Megatron's
+        recompute;           /* of the enums above */
+    int recompute_modules;   /* bits of pace_recompute_module; 0 = what the framework runs again selectively */
+    double recompute_layers; /* full recomputation is of so many first layers of a stage's chunk (Megatron's method
+                                block); 0 = of all */
+    int cross_entropy;       /* a pace_cross_entropy */
+    int graphs;              /* a pace_graph_parts */
+    int layout;              /* a pace_image_layout */
+    int weights;             /* a pace_weights_layout */
+    int offload;             /* a pace_offload */
+    int schedule;            /* a pace_pipeline_schedule: in which order a pipeline takes micro-batches */
+    double moment_bytes;     /* of each of Adam's moments beside a master copy in single precision (Megatron's
                               --exp-avg-dtype); 0 = 4 */
-    double keep_gradients; /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
-    double deterministic;  /* 1 = kernels that give the same bits each time (torch.use_deterministic_algorithms) */
-    double defer_logits;   /* pipelines: micro-batches whose gradients of the last product's weights are put off until
+    double keep_gradients;   /* 1 = gradients are zeroed and added to; 0 = dropped (set_to_none) */
+    double deterministic;    /* 1 = kernels that give the same bits each time (torch.use_deterministic_algorithms) */
+    double defer_logits;     /* pipelines: micro-batches whose gradients of the last product's weights are put off until
                               the pipeline drains (Megatron's --wgrad-deferral-limit) */
     double dp, tp, pp, vpp, cp, ep, zero_stage;
     double
@@ -195,7 +197,7 @@ extern const char *const pace_execution_modes[];
  * the default of DistributedDataParallel. */
 pace_config pace_config_default(void);
 
-enum { PACE_CONFIG_FIELDS = 44 }; /* at most */
+enum { PACE_CONFIG_FIELDS = 45 }; /* at most */
 
 /** Whether a configuration has a field of this name. */
 bool pace_config_has(const char *key);

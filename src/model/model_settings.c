@@ -90,7 +90,8 @@ bool pace_settings_name(const pace_words *set, const char *const *keys) {
 const char *const pace_settings_of_training[] = {
     "optimizer", "update",        "recompute",    "zero_stage",   "zero_group",        "keep_gradients",
     "read_loss", "bucket_bytes",  "frozen",       "lora",         "lora_layers",       "quantized",
-    "offload",   "cross_entropy", "defer_logits", "moment_bytes", "recompute_modules", NULL};
+    "offload",   "cross_entropy", "defer_logits", "moment_bytes", "recompute_modules", "recompute_layers",
+    NULL};
 
 bool pace_settings_name_sharing(const pace_words *set) {
     static const char *const keys[] = {"dp", "tp", "pp", "vpp", "cp", "ep", "zero_stage", "zero_group", NULL};

@@ -112,6 +112,7 @@ static pace_status read_framework(pace_framework *out, const pace_yaml *yaml, co
                                    {"gathered_part", &out->gathered_part, 1, 1},
                                    {"offloads_gradients", &out->offloads_gradients, 1, 1},
                                    {"compiled_loss_bytes", &out->compiled_loss_bytes, 1, 64},
+                                   {"recomputes_some", &out->recomputes_some, 1, 1},
                                    {"reruns_attention", &out->reruns_attention, 1, 1},
                                    {"selects_products", &out->selects_products, 1, 2},
                                    {"keeps_fp8", &out->keeps_fp8, 1, 1},

@@ -56,6 +56,7 @@ typedef struct {
     double offloads_gradients;  /* whether the host has gradients as they are formed, where it has the states */
     double gathered_part;       /* of a layer's parameters that ZeRO 3 gathers at once, and forms gradients of */
     double compiled_loss_bytes; /* in its place where a compiler has the loss, too, which keeps the scores alone */
+    double recomputes_some;     /* whether full recomputation may be of some layers of a chunk (recompute_layers) */
     double reruns_attention;    /* whether selective recomputation runs attention again, in one kernel, too */
     double selects_products; /* 1, 2: selective recomputation keeps every product or every second one, and attention */
     double keeps_fp8;        /* whether products in FP8 keep their inputs so */

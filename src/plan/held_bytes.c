@@ -41,11 +41,17 @@ static pace_loss_bytes loss_of(const pace_step_plan *plan) {
     return compiles ? (pace_loss_bytes){0, framework->compiled_loss_bytes} : framework->loss;
 }
 
+/* Layers that do not run again keep all. */
+static double own_kept_bytes(const pace_step_plan *plan, const pace_slot_part *part) {
+    double again = part->part.place == PACE_PART_LAYER ? pace_step_again_share(plan) : 1;
+    return again * part->kept_bytes + (1 - again) * part->whole_bytes;
+}
+
 /* What is counted has the scores, and a softmax in single precision beside them. */
 static double part_kept_bytes(const pace_step_plan *plan, const pace_slot_part *part) {
     bool whole = plan->config.cross_entropy != PACE_CROSS_ENTROPY_LINEAR;
     double counted = 4 + (whole ? 0 : pace_config_gathered_bytes(&plan->config));
-    return part->kept_bytes + (loss_of(plan).kept - counted) * part->scores;
+    return own_kept_bytes(plan, part) + (loss_of(plan).kept - counted) * part->scores;
 }
 
 /* Of a mean layer. */
@@ -53,7 +59,8 @@ static double layer_kept_bytes(const pace_step_plan *plan) {
     double kept = 0;
     for (unsigned i = 0; i < plan->slots->count; i++)
         if (plan->slots->parts[i].part.place == PACE_PART_LAYER)
-            kept += plan->slots->parts[i].kept_bytes * plan->slots->parts[i].part.turns / plan->slots->layers;
+            kept +=
+                own_kept_bytes(plan, &plan->slots->parts[i]) * plan->slots->parts[i].part.turns / plan->slots->layers;
     return kept;
 }
 

@@ -24,6 +24,7 @@ typedef struct {
     size_t leading;
     double sure_s;              /* of the fastest that surely fits */
     double split[3];            /* tp, cp, ep that the model can follow; 0 = none yet */
+    bool may_recompute_some;    /* where full recomputation leaves memory, of some layers */
     bool may_offload;           /* the configuration before is not known to fit */
     pace_step_memory on_device; /* what it needs */
 } searcher;
@@ -144,6 +145,35 @@ static pace_status check_host(const pace_step_plan *plan) {
                      room.need_bytes / 1e9, room.has_bytes / 1e9);
 }
 
+static bool fits_with(pace_step_solution *out, searcher *s, const pace_step_case *base, pace_recompute recompute,
+                      double layers) {
+    pace_step_case one = *base;
+    const pace_step_limits limits = limits_of(s);
+    one.config.recompute = recompute;
+    one.config.recompute_layers = layers;
+    return pace_step_screen(out, s->pricer, &one, &limits) == PACE_OK && out->fitting == PACE_FITS &&
+           pace_step_surely_fits(out->plan.memory.all_bytes, out->plan.device_bytes, s->found->doubts);
+}
+
+static bool may_recompute_some(const searcher *s, const pace_step_case *one, const pace_step_solution *full) {
+    return s->may_recompute_some && one->config.recompute == PACE_RECOMPUTE_FULL && full->fitting == PACE_FITS &&
+           pace_step_surely_fits(full->plan.memory.all_bytes, full->plan.device_bytes, s->found->doubts);
+}
+
+/* Layers that need not run again keep what they form: of a configuration that surely fits with all of them recomputed,
+ * and not with none, the one that recomputes the fewest of each chunk. */
+static void recompute_fewer(pace_step_solution *solution, searcher *s, pace_step_case *one) {
+    double most = ceil(solution->plan.slots->layers / (one->config.pp * one->config.vpp)), none = 0, fewest = 0;
+    pace_step_solution fewer;
+    if (!may_recompute_some(s, one, solution) || most < 2 || fits_with(&fewer, s, one, PACE_RECOMPUTE_NONE, 0)) return;
+    while (most - none > 1) {
+        double layers = floor((none + most) / 2);
+        if (fits_with(&fewer, s, one, PACE_RECOMPUTE_FULL, layers)) *solution = fewer, fewest = most = layers;
+        else none = layers;
+    }
+    one->config.recompute_layers = fewest;
+}
+
 static pace_status visit(void *context, const pace_config *config) {
     searcher *s = context;
     if (is_stopped(s) || is_idle_offload(s, config)) return PACE_OK;
@@ -161,7 +191,8 @@ static pace_status visit(void *context, const pace_config *config) {
     s->may_offload = status == PACE_OK && !pace_step_surely_fits(solution.plan.memory.all_bytes,
                                                                  solution.plan.device_bytes, s->found->doubts);
     if (s->may_offload) s->on_device = solution.plan.memory;
-    if (status == PACE_OK) return keep(s, config, &solution);
+    if (status == PACE_OK) recompute_fewer(&solution, s, &one);
+    if (status == PACE_OK) return keep(s, &one.config, &solution);
     return status == PACE_E_MEMORY ? status : pace_plan_refuse(s->found, pace_message_in_answer());
 }
 
@@ -213,6 +244,8 @@ static void drop_alike(pace_plan_found *found, double tie) {
 pace_status pace_plan_search(pace_plan_found *out, pace_step_pricer *pricer, const pace_step_case *base,
                              const pace_plan_space *space, const pace_plan_rules *rules) {
     searcher s = {.found = out, .pricer = pricer, .base = base, .rules = rules, .sure_s = INFINITY};
+    s.may_recompute_some = base->framework->recomputes_some > 0 && base->config.recompute_layers == 0 &&
+                           space->values[PACE_PLAN_RECOMPUTE].count > 1;
     *out = (pace_plan_found){.doubts = pace_cost_doubts(pricer->cost)};
     if (!PACE_MAKE(s.leaders, rules->wanted + 1)) return PACE_E_MEMORY;
     pace_status status = pace_plan_space_visit(space, &base->config, visit, &s);

@@ -155,6 +155,7 @@ static pace_passes part_passes(const pace_step_plan *plan, const pace_step_facto
         if (backward)
             slot.stream_s += plan->add_s * (part->part.trained_parameters + part->part.trained_expert_parameters);
         pace_passes one = slot_passes(plan, f, &slot, &shards);
+        double share = pass == PACE_PART_RECOMPUTE ? pace_step_again_share(plan) : 1;
         if (pass == PACE_PART_RECOMPUTE) again_s = pace_passes_s(&one);
         if (pass != PACE_PART_FORWARD) {
             one.backward_s = pace_passes_s(&one);
@@ -162,7 +163,7 @@ static pace_passes part_passes(const pace_step_plan *plan, const pace_step_facto
         }
         if (backward && pace_config_trains_all(&plan->config))
             one.weights_s = weights_s(f, &part->pass[pass]) + packed_s(plan, f, &of);
-        add_passes(&w, &one, 1);
+        add_passes(&w, &one, share);
     }
     return w;
 }

@@ -29,8 +29,9 @@ static least_work work_of(const pace_step_plan *plan, const pace_slot_part *part
         pace_passes w = pace_slot_passes_of(plan, &none, &part->pass[pass]);
         double device_s =
             w.compute_s + w.group_s[PACE_SLOT_TENSOR] + w.group_s[PACE_SLOT_CONTEXT] + w.group_s[PACE_SLOT_EXPERT];
-        *(pass == PACE_PART_FORWARD ? &work.forward_s : &work.backward_s) += device_s;
-        work.host_s += w.hosts_s;
+        double share = pass == PACE_PART_RECOMPUTE ? pace_step_again_share(plan) : 1;
+        *(pass == PACE_PART_FORWARD ? &work.forward_s : &work.backward_s) += share * device_s;
+        work.host_s += share * w.hosts_s;
     }
     work.inputs_s = work.backward_s - (backward->weights_s > 0 ? backward->weights_s : backward->matrix_s / 2);
     return work;

@@ -115,6 +115,15 @@ static inline double pace_gather_host_s(const pace_step_plan *plan) {
     return plan->slots->rest_host_s[plan->config.zero_stage == 2 ? PACE_REST_SHARD : PACE_REST_GATHER];
 }
 
+/** Of a repeated layer's work and memory the share that full recomputation has: 1 unless it is of some layers of each
+ * chunk (recompute_layers). */
+static inline double pace_step_again_share(const pace_step_plan *plan) {
+    const pace_config *config = &plan->config;
+    double of_chunk = plan->slots->layers / (config->pp * config->vpp);
+    bool some = config->recompute == PACE_RECOMPUTE_FULL && config->recompute_layers > 0;
+    return some && config->recompute_layers < of_chunk ? config->recompute_layers / of_chunk : 1;
+}
+
 static inline bool pace_step_copies_activations(const pace_step_plan *plan) {
     return plan->config.offload == PACE_OFFLOAD_ACTIVATIONS;
 }

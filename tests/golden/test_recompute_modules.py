@@ -103,10 +103,57 @@ def check_doors():
     expect(code == 0 and "--recompute-modules moe_act layernorm" in out and "recompute_modules=moe_act+layernorm" in out, "what plan writes", code, err)
 
 
+def of_layers(*settings, on="dgx-a100-80*3"):
+    return predict("llama3-70b", on, "framework=megatron-core", "global_batch=96", "tp=8", "pp=3", *settings)
+
+
+def needs(found):
+    return next(kind["held_bytes"] for kind in found["memory"] if kind["kind"] == "all")
+
+
+def check_layers():
+    """Megatron's method "block": of a stage's 80 / 3 layers the first so many run again. Time and memory are that share of the way from none to all of them."""
+    none, full = (of_layers(f"recompute={kind}") for kind in ("none", "full"))
+    step_s, of_chunk = lambda found: found["values"]["step.median_s"], 80 / 3
+    one = of_layers("recompute=full", "recompute_layers=1")  # beside which a layer forms anew what it does not keep
+    for layers in (1, 10, 26):
+        some = of_layers("recompute=full", f"recompute_layers={layers}")
+        expect(abs(step_s(some) / (step_s(none) + layers / of_chunk * (step_s(full) - step_s(none))) - 1) < 1e-4, "a share of the time", layers, step_s(some))
+        wanted = needs(one) + (layers - 1) / (of_chunk - 1) * (needs(full) - needs(one))
+        expect(abs(needs(some) / wanted - 1) < 1e-4 and needs(one) < needs(none), "a share of the memory", layers, needs(some), wanted)
+    expect(of_layers("recompute=full", "recompute_layers=27")["values"] == full["values"], "all of them")
+    fixed = [word for setting in ("framework=megatron-core", "global_batch=96", "precision=bf16", "offload=none") for word in ("--set", setting)]
+    code, out, err = run("plan", "llama3-70b", "--on", "dgx-a100-80*3", *fixed, "-q", "-f", "json")
+    sure = json.loads(out)["configurations"][-1]
+    expect(code == 0 and sure["fits"] == "yes" and sure["recompute"] == "full" and sure["recompute_layers"] > 0, "what surely fits", sure, err)
+    keys = ("dp", "tp", "pp", "vpp", "cp", "micro_batch", "zero_stage", "recompute")
+    settings = [f"{key}={sure[key]}" for key in keys if key != "zero_stage" or sure["dp"] > 1]
+    def asked(layers):
+        words = [word for setting in ("framework=megatron-core", "global_batch=96", "precision=bf16", *settings, f"recompute_layers={layers}") for word in ("--set", setting)]
+        code, out, err = run("predict", "llama3-70b", "--on", "dgx-a100-80*3", *words, "-q", "-f", "json")
+        found = json.loads(out)
+        return found["values"]["step.median_s"], any("fits closely" in line for line in found["summary"])
+    expect(asked(sure["recompute_layers"]) == (sure["step_s"], False) and asked(sure["recompute_layers"] - 1)[1], "the fewest that surely fit", sure)
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "run.sh"
+        for method, layers, note in (("block", 10, None), ("uniform", 1, None), ("uniform", 4, "groups of layers, 4")):
+            script.write_text("torchrun --nnodes 3 --nproc-per-node 8 pretrain_gpt.py --tensor-model-parallel-size 8 --pipeline-model-parallel-size 3 --bf16 --micro-batch-size 1 --global-batch-size 96 "
+                              f"--use-distributed-optimizer --sequence-parallel --recompute-granularity full --recompute-method {method} --recompute-num-layers {layers} --seq-length 8192\n")
+            code, out, err = run("plan", "llama3-70b", "--on", "dgx-a100-80*3", "--from", str(script), "-q", "-f", "json")
+            plan = json.loads(out)
+            wanted = of_layers("sequence=8192", "recompute=full", *([f"recompute_layers={layers}"] if method == "block" else []))
+            expect(plan["values"]["yours.step_s"] == wanted["values"]["step.median_s"], method, layers, plan["values"], wanted["values"], err)
+            expect(not note or note in out, "groups are not counted", plan["warnings"])
+    code, out, err = run("plan", "llama3-70b", "--on", "dgx-a100-80*3", *fixed, "--set", "recompute=full", "--set", "recompute_layers=10", "-q")
+    expect(code == 0 and "--recompute-method block --recompute-num-layers 10" in out, "Megatron's flags", code, err)
+
+
 def check_refusals():
     for settings, words in ((["recompute_modules=mlp"], "without recompute=selective"), (["recompute=full", "recompute_modules=mlp"], "without recompute=selective"),
                             (["recompute=selective", "recompute_modules=moe"], "no layers of"), (["recompute=selective", "recompute_modules=mlp+moe_acts"], "moe_acts"),
-                            (["recompute=selective", "recompute_modules=+"], "core_attn")):
+                            (["recompute=selective", "recompute_modules=+"], "core_attn"), (["recompute_layers=2"], "without recompute=full"),
+                            (["recompute=full", "recompute_layers=2"], "operators are walked"), (["recompute=full", "recompute_layers=1.5"], "whole number"),
+                            (["framework=megatron-core", "recompute=full", "recompute_layers=2", "offload=activations"], "recompute_layers 0")):
         code, _, err = run("predict", "gpt3_1.3b", "--on", "h100-sxm", *(word for setting in settings for word in ("--set", setting)), "-q")
         expect(code == 2 and words in err, settings, code, err)
 
@@ -134,6 +181,6 @@ def check_choice():
     expect(not attention or attention[0]["recompute_modules"] == "", "as the framework has it", attention)
 
 
-for check in (check_choice, check_sizes, check_experts, check_latent, check_doors, check_refusals):
+for check in (check_choice, check_sizes, check_experts, check_latent, check_layers, check_doors, check_refusals):
     check()
 finish()

@@ -40,6 +40,7 @@ static bool figure_of(double *out, const pace_launching *l, const char *name, si
                    {"devices", l->nodes * l->devices_of_node},
                    {"ends_count", ends},
                    {"modules", c->recompute_modules},
+                   {"recompute_layers", c->recompute_layers},
                    {"layers_uneven", uneven},
                    {"layers_even", !uneven},
                    {"layers_of_chunk", (l->layers + 2 * ends) / (c->pp * c->vpp)}};

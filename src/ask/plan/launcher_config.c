@@ -42,6 +42,7 @@ pace_status pace_launcher_config(pace_config *out, const pace_launcher_settings 
         snprintf(key, sizeof key, "%.*s", (int)(equals - word), word);
         if (pace_config_has(key)) PACE_TRY(pace_config_set(&config, key, equals + 1));
     }
+    if (file->recomputes_block > 0) config.recompute_layers = file->recomputed_layers;
     if (file->layers_of_chunk > 0) {
         double of_stages = config.pp * file->layers_of_chunk;
         bool ends = fmod(place->layers, of_stages) != 0 && fmod(place->layers + 2, of_stages) == 0;

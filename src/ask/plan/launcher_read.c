@@ -118,6 +118,8 @@ static bool take_aside(reader *r, const char *key, const char *value) {
                   {"accumulation", &s->accumulation},
                   {"copies", &s->copies},
                   {"sharded_in_node", &s->sharded_in_node},
+                  {"recomputed_layers", &s->recomputed_layers},
+                  {"recomputes_block", &s->recomputes_block},
                   {"devices", &s->devices},
                   {"nodes", &r->nodes},
                   {"devices_of_node", &r->devices_of_node},
@@ -264,6 +266,16 @@ static pace_status check_words(reader *r) {
     return PACE_OK;
 }
 
+/* Groups of layers of which only the first one's input is kept. */
+static pace_status check_groups(reader *r) {
+    const char *recompute = pace_launcher_says(r->out, "recompute");
+    char layers[32];
+    bool groups = recompute && strcmp(recompute, "full") == 0 && !(r->out->recomputes_block > 0);
+    if (!groups || r->out->recomputed_layers <= 1) return PACE_OK;
+    pace_snprintf(layers, sizeof layers, "%.0f", r->out->recomputed_layers);
+    return note_uncounted(r, "recomputation in groups of layers,", layers);
+}
+
 /* --- the model ---------------------------------------------------------------------------------------------------- */
 
 /* "num_layers", and "activation=swiglu" where it must have this value. */
@@ -388,6 +400,7 @@ static pace_status read_words(reader *r) {
     PACE_YAML_EACH (one, fixed) PACE_TRY(put(r, pace_yaml_key_of(one), pace_yaml_text(one)));
     PACE_TRY(take_words(r));
     PACE_TRY(check_words(r));
+    PACE_TRY(check_groups(r));
     if (*s->model && *r->size) pace_append(s->model, sizeof s->model, "-%s", r->size);
     if (!(s->devices > 0)) s->devices = r->devices_of_node * (r->nodes > 0 ? r->nodes : 1);
     if (!(s->devices > 0)) s->devices = devices_of_groups(r);

@@ -14,14 +14,15 @@ typedef struct {
     double stage_batch;     /* in parts of so many */
     double copies;          /* of what is sharded among ranks */
     double sharded_in_node; /* 1 = a copy on each node */
-    double devices;         /* that it runs on */
-    char model[160];        /* its name, with what tells its size; "" = not said */
-    pace_texts model_sizes; /* "hidden=4096": parameters of `described` */
-    const char *described;  /* the model of the catalogue that the file's sizes describe; NULL = they describe none */
-    char undescribed[256];  /* why sizes that it states describe none; "" = it states none, or they do */
-    char assumed[80];       /* of these sizes, what the file does not state; "" = nothing */
-    const char *launcher;   /* whose it is; borrowed from the catalogue */
-    char framework[64];     /* "framework=NAME": the first that the launcher runs */
+    double recomputed_layers, recomputes_block; /* with 1 the first so many of a chunk, else in groups of so many */
+    double devices;                             /* that it runs on */
+    char model[160];                            /* its name, with what tells its size; "" = not said */
+    pace_texts model_sizes;                     /* "hidden=4096": parameters of `described` */
+    const char *described; /* the model of the catalogue that the file's sizes describe; NULL = they describe none */
+    char undescribed[256]; /* why sizes that it states describe none; "" = it states none, or they do */
+    char assumed[80];      /* of these sizes, what the file does not state; "" = nothing */
+    const char *launcher;  /* whose it is; borrowed from the catalogue */
+    char framework[64];    /* "framework=NAME": the first that the launcher runs */
 } pace_launcher_settings;
 
 /** Reads what pace_launch_words_read() takes for a script or a configuration. The launcher is the one that understands

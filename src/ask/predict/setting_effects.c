@@ -82,6 +82,12 @@ static bool has_modules(const question *q) {
     return !recomputes_modules(q) || pace_model_lacks_modules(q->model, (unsigned)q->config->recompute_modules) == 0;
 }
 
+static bool recomputes_layers(const question *q) {
+    return q->config->recompute_layers == 0 || !q->placed || q->config->recompute == PACE_RECOMPUTE_FULL;
+}
+
+static bool recomputes_passes(const question *q) { return q->config->recompute_layers == 0 || writes_loss(q); }
+
 static bool has_linear(const question *q) { return pace_model_has_layer(q->model, PACE_LAYER_LINEAR); }
 
 static bool is_fitted(const question *q) { return q->fitted || q->config->weights == PACE_WEIGHTS_PLAIN; }
@@ -125,6 +131,8 @@ static const struct {
     {"recompute", recomputes_attention, "with the value selective on a model without attention layers"},
     {"recompute_modules", recomputes_modules, "without recompute=selective"},
     {"recompute_modules", has_modules, "with a module that the model has no layers of"},
+    {"recompute_layers", recomputes_layers, "without recompute=full"},
+    {"recompute_layers", recomputes_passes, "with framework=pytorch or its kin, whose operators are walked"},
     {"weights", has_linear, "on a model without linear layers"},
     {"weights", is_lowered, of_pytorch},
     {"weights", is_fitted, "with the value packed without a fit of kernels that were measured so"},

@@ -22,9 +22,13 @@ void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
         char names[PACE_MODULES_TEXT];
         used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", recomputation of %s",
                                       pace_config_modules_text(names, sizeof names, modules));
-    } else if (config->recompute != PACE_RECOMPUTE_NONE)
+    } else if (config->recompute != PACE_RECOMPUTE_NONE) {
         used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s recomputation",
                                       pace_config_word(config, "recompute"));
+        if (config->recompute == PACE_RECOMPUTE_FULL && config->recompute_layers > 0)
+            used +=
+                (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, " of %.0f layers", config->recompute_layers);
+    }
     if (config->offload != PACE_OFFLOAD_NONE)
         used += (size_t)pace_snprintf(out + used, PACE_PLAN_SAYS - used, ", %s on the host",
                                       pace_config_word(config, "offload"));

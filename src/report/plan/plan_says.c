@@ -435,6 +435,9 @@ static void say_settings(char *out, size_t size, const pace_plan_asked *a, const
         if (numbers[i].said) pace_list(out, size, ",", "%s=%.0f", numbers[i].name, numbers[i].value);
     for (size_t i = 0; i < PACE_COUNT(words); i++)
         if (words[i].said) pace_append(out, size, ",%s=%s", words[i].name, pace_config_word(c, words[i].name));
+    bool some = c->recompute == PACE_RECOMPUTE_FULL && c->recompute_layers > 0;
+    if (some && !pace_settings_name(&a->options->set, (const char *const[]){"recompute_layers", NULL}))
+        pace_append(out, size, ",recompute_layers=%.0f", c->recompute_layers);
     char modules[PACE_MODULES_TEXT];
     pace_plan_say_modules(modules, p, c);
     if (*modules && !pace_settings_name(&a->options->set, (const char *const[]){"recompute_modules", NULL}))

@@ -73,7 +73,8 @@ enum {
     BATCHES = 8192,
     PRECISIONS = 16384,
     OFFLOADS = 32768,
-    MODULES = 65536
+    MODULES = 65536,
+    LAYERS = 131072
 };
 
 #define CONFIGURED(field) PACE_WHOLE_OF(choice_row, of.candidate.config.field)
@@ -93,6 +94,7 @@ PACE_TABLE_IF_ROWS(choice_table, "configurations", "The fastest configurations",
                    {"micro_batch", "micro", PACE_SHOW_INT, CONFIGURED(micro_batch)},
                    {"recompute", "recompute", PACE_SHOW_TEXT, PACE_OF(choice_row, recompute)},
                    {"recompute_modules", "of", PACE_SHOW_TEXT, PACE_OF(choice_row, modules), .shown_if = MODULES},
+                   {"recompute_layers", "layers", PACE_SHOW_INT, CONFIGURED(recompute_layers), .shown_if = LAYERS},
                    {"precision", "precision", PACE_SHOW_TEXT, PACE_OF(choice_row, precision), .shown_if = PRECISIONS},
                    {"offload", "on host", PACE_SHOW_TEXT, PACE_OF(choice_row, offload), .shown_if = OFFLOADS},
                    {"step_ns", "step", PACE_SHOW_NS, PACE_NS_OF(choice_row, of.time_s)},
@@ -123,7 +125,7 @@ static unsigned flags_of(const pace_plan_asked *a) {
             const pace_config *c = &p->choices.items[k].candidate.config;
             char modules[PACE_MODULES_TEXT];
             pace_plan_say_modules(modules, p, c);
-            flags |= *modules ? MODULES : 0U;
+            flags |= (*modules ? MODULES : 0U) | (c->recompute_layers > 0 ? LAYERS : 0U);
             flags |= (p->choices.items[k].idle > 0 ? IDLE : 0U) | (c->tp > 1 ? TENSORS : 0U) |
                      (c->pp > 1 ? PIPELINES : 0U) | (c->vpp > 1 ? CHUNKS : 0U) | (c->cp > 1 ? CONTEXT : 0U) |
                      (c->ep > 1 ? EXPERTS : 0U) | (c->zero_stage > 0 ? ZERO : 0U) | (c->zero_group > 0 ? HYBRID : 0U) |
