@@ -72,6 +72,27 @@ def test_learned():
         expect(run("fit", "--kind", "exchange", path)[0] == 3, "nothing to learn from", cell)
 
 
+def test_column_of_units():
+    """Each row's time is in the unit that the row says, and so is its answer."""
+    path = os.path.join(FOLDER, "units.csv")
+    rows = [("600", "us"), ("0.6", "ms"), ("0.0006", "s"), ("600us", ""), ("0.6", "cycles"), ("0.6", "")]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("device,op,m,n,k,dtype,time,unit\n" + "".join(f"A100,gemm,4096,4096,4096,fp16,{time},{unit}\n" for time, unit in rows))
+    code, out, err = run("predict", "--rows", path, "--kind", "kernel")
+    found = list(csv.DictReader(io.StringIO(out)))
+    expect(code == 0 and not err, code, err)
+    seconds = {"s": 1, "ms": 1e-3, "us": 1e-6}
+    first = float(found[0]["predicted"]) * 1e-6
+    for (_, unit), row in zip(rows, found):
+        expect(row["unit"] == (unit if unit in seconds else "us") and abs(float(row["predicted"]) * seconds[row["unit"]] / first - 1) < 1e-9, row)
+    expect([row["status"] for row in found[:4]] == ["ok"] * 4, found[:4])
+    for row, (_, unit) in zip(found[4:], rows[4:]):
+        expect(row["status"] == f'unit: expected a unit of time such as us, found "{unit}"', row)
+    code, out, err = run("fit", "--kind", "kernel", path)
+    expect("2 rows were left out" in err or "found 4 measured" in err, "the rows whose unit is known", err)
+
+
 test_predicted()
 test_learned()
+test_column_of_units()
 finish()

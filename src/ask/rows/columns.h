@@ -56,7 +56,8 @@ typedef struct {
     pace_measured_kind kind;
     double unit_s; /* seconds in the column's unit, or flop or bytes per second; 0 = not said */
     char unit[16];
-    bool link; /* its name is the operation: "H2D (GB/s)", of a table that names none otherwise */
+    bool guessed_unit; /* nothing names a unit: the one that fits the formulas best */
+    bool link;         /* its name is the operation: "H2D (GB/s)", of a table that names none otherwise */
 } pace_measured_column;
 
 typedef struct {

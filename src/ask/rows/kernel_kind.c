@@ -1,6 +1,7 @@
 /* The row kind "kernel": one operation on one device. */
 #include "ask/rows/fit_rows.h"
 #include "ask/rows/kernel_rates.h"
+#include "ask/rows/kernel_units.h"
 #include "ask/rows/row_kind.h"
 #include "machine/device_resolve.h"
 #include "base/print.h"
@@ -131,6 +132,11 @@ static pace_status read_table(void *state, pace_input *input) {
     kernels *k = state;
     pace_kernel_rows rows;
     PACE_TRY(pace_kernel_rows_read(&rows, input, &k->catalog, k->device));
+    pace_status status = pace_kernel_units_settle(&rows, k->catalog.documents);
+    if (status != PACE_OK) {
+        pace_kernel_rows_free(&rows);
+        return status;
+    }
     return PACE_KEEP(&k->tables, rows, pace_kernel_rows_free(&rows));
 }
 
@@ -160,11 +166,13 @@ static void set_values(pace_row_answer *out, const kernels *k, const pace_kernel
                        const pace_kernel_row *row) {
     const pace_columns *columns = &rows->columns;
     const pace_measured_column fit_unit = {.unit_s = *k->fit_unit ? k->fit_unit_s : 1};
+    const pace_measured_column of_row = {.unit_s = row->unit_s};
     const pace_measured_column *in = columns->measured_count > 0 ? &columns->measured[row->measured] : &fit_unit;
     double time_s[] = {out->time_s.median, pace_estimate_low(out->time_s), pace_estimate_high(out->time_s)};
     bool rate = in->kind != PACE_MEASURED_TIME; /* the longest time is the lowest rate */
     out->unit = columns->measured_count > 0 ? in->unit : *k->fit_unit ? k->fit_unit : "s";
     if (columns->measured_count > 1) out->asked = pace_csv_name(&rows->csv, (size_t)in->column);
+    if (row->unit) out->unit = row->unit, in = &of_row;
     for (int i = 0; out->known && i < 3; i++)
         out->values[i] = rounded(pace_kernel_time_in_unit(in, &row->op, time_s[rate && i > 0 ? 3 - i : i]));
 }
@@ -339,8 +347,9 @@ static pace_status describe(pace_findings *out, const void *state) {
 static pace_status remark(pace_findings *out, const void *state) {
     const kernels *k = state;
     for (size_t t = 0; t < k->tables.count; t++)
-        for (unsigned i = 0; k->tables.items[t].guessed_unit && i < k->tables.items[t].columns.measured_count; i++) {
+        for (unsigned i = 0; i < k->tables.items[t].columns.measured_count; i++) {
             const pace_measured_column *measured = &k->tables.items[t].columns.measured[i];
+            if (!measured->guessed_unit) continue;
             pace_found_warn(out, PACE_WARN_UNIT_ASSUMED,
                             "column \"%.40s\" names no unit: taken as %s, which fits the rows best",
                             pace_csv_name(&k->tables.items[t].csv, (size_t)measured->column), measured->unit);

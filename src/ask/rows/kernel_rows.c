@@ -393,15 +393,36 @@ static bool set_sizes(pace_kernel_row *out, const pace_op_words *words, const re
 
 /* --- times -------------------------------------------------------------------------------------------------------- */
 
+void pace_kernel_unit_refuse(pace_kernel_row *row, const pace_kernel_rows *rows, const char *found) {
+    snprintf(row->status, sizeof row->status, "%.24s: expected a unit of time such as us, found \"%.30s\"",
+             pace_csv_name(&rows->csv, (size_t)rows->columns.unit), found);
+}
+
+/* A time in the column's unit, else in that of the row's own column of units, else in the cell's own; where nothing
+ * says one, pace_kernel_units_settle() does. */
+static pace_measured_cell read_time(double *out, pace_kernel_row *row, const reader *r, const char *text, double unit) {
+    const pace_yaml *yaml = r->rows->columns.yaml;
+    const char *said = unit > 0 ? "" : pace_csv_at(&r->rows->csv, row->row, r->rows->columns.unit);
+    if (*said && (unit = pace_time_unit(yaml, said)) > 0) row->unit = said, row->unit_s = unit;
+    pace_measured_cell told = pace_measured_time(out, yaml, text, unit);
+    if (told != PACE_CELL_REFUSED || unit > 0 || *said) return told;
+    told = pace_measured_time(out, yaml, text, 1);
+    row->open_unit = told == PACE_CELL_MEASURED;
+    return told;
+}
+
 static void set_time(pace_kernel_row *out, const reader *r, const pace_measured_column *measured) {
     const char *text = pace_csv_at(&r->rows->csv, out->row, measured->column);
-    bool rate = measured->kind != PACE_MEASURED_TIME, settled = !rate && measured->unit_s > 0;
-    double value, unit = measured->unit_s > 0 ? measured->unit_s : 1;
+    bool rate = measured->kind != PACE_MEASURED_TIME;
+    double value;
     pace_measured_cell told =
-        rate ? pace_measured_rate(&value, text) : pace_measured_time(&value, r->rows->columns.yaml, text, unit);
+        rate ? pace_measured_rate(&value, text) : read_time(&value, out, r, text, measured->unit_s);
     if (told == PACE_CELL_SILENT) return;
-    if (told == PACE_CELL_MEASURED && rate) value *= unit;
-    if (told == PACE_CELL_MEASURED && (!settled || (value >= shortest_s && value <= longest_s))) out->time_s = value;
+    if (told == PACE_CELL_MEASURED && rate) value *= measured->unit_s;
+    bool can_be = rate || out->open_unit || (value >= shortest_s && value <= longest_s);
+    const char *unit = rate || measured->unit_s > 0 ? "" : pace_csv_at(&r->rows->csv, out->row, r->rows->columns.unit);
+    if (told == PACE_CELL_MEASURED && can_be) out->time_s = value;
+    else if (*unit && !out->unit) pace_kernel_unit_refuse(out, r->rows, unit);
     else pace_measured_refuse(out->status, pace_csv_name(&r->rows->csv, (size_t)measured->column), rate, text);
 }
 
@@ -521,53 +542,6 @@ const char *pace_kernel_row_beyond(const pace_cost *cost, const pace_kernel_rows
     return beyond;
 }
 
-/* --- units -------------------------------------------------------------------------------------------------------- */
-
-/* The median of log10(measured / predicted in seconds) over the first rows; NAN when none can be asked. */
-static pace_status median_ratio(double *out, pace_catalog *catalog, const pace_kernel_rows *rows, unsigned measured) {
-    enum { MOST = 2000 };
-    pace_cost *cost;
-    double *ratios = pace_alloc(MOST, sizeof *ratios);
-    size_t count = 0;
-    if (!ratios) return PACE_E_MEMORY;
-    pace_status status = pace_cost_create(&cost, catalog);
-    for (size_t i = 0; status == PACE_OK && i < rows->rows.count && count < MOST; i++) {
-        const pace_kernel_row *row = &rows->rows.items[i];
-        pace_estimate time;
-        if (row->measured != measured || !(row->time_s > 0) || !pace_kernel_row_can_ask(row)) continue;
-        if (pace_kernel_row_price(&time, cost, rows, row) == PACE_OK)
-            ratios[count++] = log10(row->time_s / time.median);
-    }
-    if (status == PACE_OK) pace_cost_free(cost);
-    qsort(ratios, count, sizeof *ratios, pace_ascending);
-    *out = count > 0 ? ratios[count / 2] : NAN;
-    pace_free(ratios);
-    return status;
-}
-
-/* A column "latency" without a unit: units are a thousand apart, formulas are not, so the nearest is meant. */
-static pace_status settle_unit(pace_kernel_rows *rows, pace_catalog *catalog, unsigned m) {
-    static const struct {
-        const char *word;
-        double s;
-    } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
-    pace_measured_column *measured = &rows->columns.measured[m];
-    const char *said = rows->csv.rows > 0 ? pace_csv_at(&rows->csv, 0, rows->columns.unit) : "";
-    measured->unit_s = *said ? pace_time_unit(rows->columns.yaml, said) : 0;
-    snprintf(measured->unit, sizeof measured->unit, "%.15s", said);
-    if (!(measured->unit_s > 0)) {
-        double ratio;
-        PACE_TRY(median_ratio(&ratio, catalog, rows, m));
-        int nearest = isnan(ratio) ? 2 : (int)fmin(fmax(round(ratio / 3), 0), 3);
-        measured->unit_s = units[nearest].s;
-        snprintf(measured->unit, sizeof measured->unit, "%s", units[nearest].word);
-        rows->guessed_unit = true;
-    }
-    for (size_t i = 0; i < rows->rows.count; i++)
-        if (rows->rows.items[i].measured == m) rows->rows.items[i].time_s *= measured->unit_s;
-    return PACE_OK;
-}
-
 static pace_status read_rows(pace_kernel_rows *rows, pace_device_catalog *catalog, const pace_device *device) {
     enum { MOST_MEMOS = 256 };
     reader r = {.rows = rows, .catalog = catalog, .fallback = device};
@@ -580,8 +554,6 @@ static pace_status read_rows(pace_kernel_rows *rows, pace_device_catalog *catalo
         !pace_measured_links(columns) && !pace_columns_layout(columns, PACE_OP_UNKNOWN, PACE_COMPOUND_NONE, NULL))
         status = pace_columns_fail(columns, &rows->csv, PACE_OP_UNKNOWN);
     for (size_t i = 0; status == PACE_OK && i < rows->csv.rows; i++) status = add_row(&r, i);
-    for (unsigned m = 0; status == PACE_OK && m < columns->measured_count; m++)
-        if (!(columns->measured[m].unit_s > 0)) status = settle_unit(rows, catalog->documents, m);
     pace_free(r.ops);
     return status;
 }

@@ -14,6 +14,9 @@ typedef struct {
     const pace_device *device; /* NULL: not known */
     const char *source;        /* borrowed from the table */
     double time_s;             /* NAN: not measured */
+    const char *unit;          /* of time, as a column of units says for this row; NULL = none does */
+    double unit_s;             /* its seconds; 0 = none */
+    bool open_unit;            /* nothing says the unit of its time */
     uint64_t shape;            /* the same sizes, whatever the device, precision, pass or source */
     const char *ordered;       /* the column that says how operands lie, otherwise than usual; "" = none */
     const char *windowed;      /* "window" if its cell is no number of keys; "" = none */
@@ -29,14 +32,17 @@ typedef struct {
     pace_columns columns;
     PACE_VEC(pace_kernel_row) rows;
     PACE_VEC(pace_op_part) parts;
-    bool guessed_unit; /* of a measured column that names none: the one that fits the formulas best */
 } pace_kernel_rows;
 
 /** Reads a table and turns its rows into questions. `device` (may be NULL) answers for rows that name none. Errors:
- * those of pace_csv_read(); PACE_E_INPUT when no family's columns are there. A row that cannot be asked says why. */
+ * those of pace_csv_read(); PACE_E_INPUT when no family's columns are there. A row that cannot be asked says why. Times
+ * that nothing says the unit of are left to pace_kernel_units_settle(). */
 pace_status pace_kernel_rows_read(pace_kernel_rows *out, pace_input *input, pace_device_catalog *catalog,
                                   const pace_device *device) PACE_MUST_CHECK;
 void pace_kernel_rows_free(pace_kernel_rows *rows);
+
+/** Says that a row's cell of the column of units names none. */
+void pace_kernel_unit_refuse(pace_kernel_row *row, const pace_kernel_rows *rows, const char *found);
 
 /** Whether a question has a device and an operation with work: a time that was not measured, or not well, is no reason
  * not to predict it. */
