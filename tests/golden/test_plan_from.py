@@ -452,6 +452,19 @@ def test_experts_by_sizes(folder):
         expect(code == 2 and "moe_layer_freq" in err, "an order that no model has", pattern, code, err)
 
 
+def test_slips(folder):
+    """A flag that is a known one but for a slip is named; one that the file states besides, and any other, is not."""
+    flags = "torchrun --nproc-per-node 8 pretrain_gpt.py --micro-batch-size 1 --global-batch-size 64 --lr 1e-4 --data-path a"
+    for text, slip, meant in ((f"{flags} --tensor-model-paralell-size 2\n", "tensor_model_paralell_size 2", "--tensor-model-parallel-size"),
+                              (f"{flags} --use-distributed-optimiser\n", "use_distributed_optimiser", "--use-distributed-optimizer"),
+                              (f"{flags} --tensor-model-paralell-size 2 --tensor-model-parallel-size 2\n", None, None), (f"{flags} --log-interval 10\n", None, None)):
+        file = folder / "slip.sh"
+        file.write_text(text)
+        code, answer, err = plan("--from", str(file))
+        said = [one["text"] for one in answer["warnings"] if one["code"] == "file_differs"] if answer else [err]
+        expect(code == 0 and any(f"not counted: {slip} (is {meant} meant?)" in one for one in said) if slip else not any("meant" in one for one in said), text, said)
+
+
 def test_no(folder):
     file = folder / "file"
     for text, reason in (("nothing here", "no setting of any"), ("--tensor-model-parallel-size $TP", "expected a value"),
@@ -516,5 +529,6 @@ with tempfile.TemporaryDirectory() as name:
     test_model(Path(name))
     test_experts_by_sizes(Path(name))
     test_no(Path(name))
+    test_slips(Path(name))
 come_true()
 sys.exit(finish())

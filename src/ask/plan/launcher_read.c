@@ -26,13 +26,18 @@ typedef struct {
 
 /* --- words of the file and keys of the catalogue ------------------------------------------------------------------ */
 
+/* "micro_batch_size" of "--micro-batch-size". */
+static void key_name(char out[TEXT], const char *key) {
+    while (*key == '-') key++;
+    pace_snprintf(out, TEXT, "%s", key);
+    for (; *out; out++)
+        if (*out == '-') *out = '_';
+}
+
 /* "--micro-batch-size" is micro_batch_size, and "stage" is "zero_optimization.stage", too. */
 static bool is_key(const char *name, const char *key) {
     char plain[TEXT];
-    while (*key == '-') key++;
-    pace_snprintf(plain, sizeof plain, "%s", key);
-    for (char *c = plain; *c; c++)
-        if (*c == '-') *c = '_';
+    key_name(plain, key);
     size_t length = strlen(plain), whole = strlen(name);
     if (whole < length || strcmp(name + whole - length, plain) != 0) return false;
     return whole == length || name[whole - length - 1] == '.';
@@ -255,6 +260,32 @@ static pace_status check_unread(reader *r, const pace_yaml_node *telling, const 
     return PACE_OK;
 }
 
+/* The key whose name a word has but for a slip or two, where the file does not state the key itself; NULL = none. */
+static const char *misspelt(const reader *r, const pace_launch_word *word) {
+    enum { LEAST = 8, SLIPS = 2 };
+    const pace_yaml_node *reads = pace_yaml_get(r->launcher, "reads");
+    const char *dot = strrchr(word->name, '.'), *name = dot ? dot + 1 : word->name;
+    for (size_t i = 0; !word->assigned && strlen(name) >= LEAST && i < pace_yaml_count(reads); i++) {
+        const char *key = pace_yaml_key(reads, i);
+        char plain[TEXT];
+        key_name(plain, key);
+        if (strlen(plain) >= LEAST && pace_word_edits(name, plain) <= SLIPS && !states(r, key)) return key;
+    }
+    return NULL;
+}
+
+static pace_status check_misspelt(reader *r, const pace_launch_word *word) {
+    size_t number;
+    char text[TEXT];
+    if (find_key(&number, pace_yaml_get(r->launcher, "reads"), word) ||
+        find_key(&number, pace_yaml_get(r->launcher, "uncounted"), word))
+        return PACE_OK;
+    const char *key = misspelt(r, word);
+    if (!key) return PACE_OK;
+    pace_snprintf(text, sizeof text, "%.80s%s(is %s meant?)", word->value, *word->value ? " " : "", key);
+    return note_uncounted(r, word->name, text);
+}
+
 static pace_status check_words(reader *r) {
     const pace_yaml *yaml;
     PACE_TRY(pace_catalog_document(&yaml, r->catalog, "launchers.yaml"));
@@ -262,6 +293,7 @@ static pace_status check_words(reader *r) {
     PACE_ITEMS (const pace_launch_word, word, &r->words->items) {
         PACE_TRY(check_uncounted(r, word));
         PACE_TRY(check_unread(r, telling, word));
+        PACE_TRY(check_misspelt(r, word));
     }
     return PACE_OK;
 }
