@@ -16,7 +16,9 @@ static pace_status measured_time(pace_estimate *out_s, pace_own_curves *own, con
     pace_exchange model = *exchange;
     model.measured = NULL;
     model.stack = own->stack;
+    const bool named = question->algorithm != PACE_ANY;
     const pace_fit_question asked = {.system = own->system,
+                                     .variant = named ? NULL : "", /* as options and rows of exchanges are asked */
                                      .collective = question->collective,
                                      .bytes = question->bytes,
                                      .ranks_per_node = question->ranks_per_node,
@@ -28,8 +30,7 @@ static pace_status measured_time(pace_estimate *out_s, pace_own_curves *own, con
     if (question->protocol != PACE_ANY)
         return pace_fail(PACE_E_MISSING, "%s by a protocol that is named: curves are of what the library chose",
                          pace_collective_rows[question->collective].name);
-    if (question->algorithm != PACE_ANY)
-        return pace_named_algorithm_time(out_s, own->fit, &asked, name_of(exchange, question->algorithm));
+    if (named) return pace_named_algorithm_time(out_s, own->fit, &asked, name_of(exchange, question->algorithm));
     return pace_exchange_fit_time(out_s, own->chosen, &asked);
 }
 

@@ -4,6 +4,7 @@
 #include "ask/rows/fit_system.h"
 #include "base/print.h"
 #include "base/text.h"
+#include "exchange/measured_ways.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,6 +23,11 @@ pace_status pace_read_library(pace_exchange_library *out, const char **line, con
                           text);
 }
 
+const pace_exchange_fit *pace_exchange_asked_curves(const pace_exchange_asked *a) {
+    bool own = a->system && PACE_FIND(a->own.curves.items, a->own.curves.count, system, a->system);
+    return own ? &a->own : &a->fit;
+}
+
 /* Measured curves are of what the library chose: they say nothing of what is asked for by name. */
 static pace_status load_fit(pace_exchange_asked *a, const pace_exchange_options *options) {
     const char *word = options->algorithm ? options->algorithm : options->protocol;
@@ -30,7 +36,8 @@ static pace_status load_fit(pace_exchange_asked *a, const pace_exchange_options 
                          options->algorithm ? "algorithm" : "protocol", word);
     PACE_TRY(pace_predict_fit_of_kind(options->fit_path, "exchange"));
     PACE_TRY(pace_exchange_fit_load(&a->fit, options->fit_path));
-    return pace_fit_system_of(&a->system, &a->fit, options->context->catalog, &a->exchange.machine, true);
+    PACE_TRY(pace_fit_system_of(&a->system, &a->fit, options->context->catalog, &a->exchange.machine, true));
+    return pace_exchange_fit_own(&a->own, &a->fit);
 }
 
 int pace_exchange_asked_per_node(const pace_exchange_asked *a) {
@@ -86,11 +93,13 @@ pace_status pace_exchange_ask(pace_exchange_asked *a, const pace_exchange_option
 void pace_exchange_asked_free(pace_exchange_asked *a) {
     PACE_VEC_FREE(&a->sizes);
     pace_exchange_fit_free(&a->fit);
+    pace_exchange_fit_free(&a->own);
 }
 
 static pace_status fitted(pace_estimate *out, pace_doubts_used *used, const pace_exchange_asked *a, double bytes) {
     pace_nccl_stack told = pace_exchange_stack_of("", a->options->library ? a->options->library : "");
     const pace_fit_question measured = {.system = a->system,
+                                        .variant = "",
                                         .collective = a->question.collective,
                                         .bytes = bytes,
                                         .ranks_per_node = pace_exchange_asked_per_node(a),
@@ -99,7 +108,7 @@ static pace_status fitted(pace_estimate *out, pace_doubts_used *used, const pace
                                         .model = &a->exchange,
                                         .doubts = &a->exchange.doubts,
                                         .used = used};
-    return pace_exchange_fit_time(out, &a->fit, &measured);
+    return pace_exchange_fit_time(out, pace_exchange_asked_curves(a), &measured);
 }
 
 pace_status pace_exchange_asked_answer(pace_exchange_answer *out, const pace_exchange_asked *a, double bytes) {

@@ -8,6 +8,7 @@
 typedef struct {
     const pace_exchange_options *options;
     pace_exchange exchange;
+    pace_exchange_fit own; /* the curves of the fit that name no algorithm, protocol or channels */
     pace_exchange_fit fit;
     const char *system; /* of the fit: whose curves answer; NULL = no fit */
     pace_exchange_question question;
@@ -59,3 +60,6 @@ enum { PACE_EXCHANGE_CHANGES = 3 };
 /** Of the changes that the machine can have. */
 pace_status pace_exchange_savings(pace_exchange_saving out[PACE_EXCHANGE_CHANGES], size_t *count,
                                   const pace_exchange_asked *asked) PACE_MUST_CHECK;
+
+/** The curves that answer: those of the library's own choice, where the system has some; else all. */
+const pace_exchange_fit *pace_exchange_asked_curves(const pace_exchange_asked *asked);

@@ -85,9 +85,10 @@ static pace_status draw_sizes(pace_exchange_curves *out, const pace_exchange_ask
 static pace_status add_measured(pace_exchange_curves *out, const pace_exchange_asked *a) {
     int per_node = pace_exchange_asked_per_node(a), nodes = pace_exchange_asked_nodes(a);
     double least = out->sizes.items[0].bytes, most = out->sizes.items[out->sizes.count - 1].bytes;
-    for (size_t i = 0; a->system && i < a->fit.curves.count; i++) {
-        const pace_exchange_curve *c = &a->fit.curves.items[i];
-        const pace_curve_point *points = a->fit.points.items + c->first;
+    const pace_exchange_fit *fit = pace_exchange_asked_curves(a);
+    for (size_t i = 0; a->system && i < fit->curves.count; i++) {
+        const pace_exchange_curve *c = &fit->curves.items[i];
+        const pace_curve_point *points = fit->points.items + c->first;
         bool here = c->collective == a->question.collective && c->ranks_per_node == per_node && c->nodes == nodes;
         if (!here || strcmp(c->system, a->system) != 0) continue;
         for (uint32_t k = 0; k < c->count; k++)

@@ -203,6 +203,13 @@ static pace_status unfitted(pace_estimate *out, pace_exchange_asker *a, const pa
     return PACE_OK;
 }
 
+/* A row that names no way is answered by curves of the library's own choice, where its system has some. */
+static const pace_exchange_fit *curves_for(const pace_exchange_asker *a, const pace_exchange_row *row,
+                                           const char *system) {
+    bool named = *row->algorithm || *row->protocol || row->said_channels;
+    return named || !system || !has_curves_of(a->own, system) ? a->fit : a->own;
+}
+
 static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const pace_exchange_row *row) {
     char refused[200];
     if (*row->approach) return by_approach(out, a, row);
@@ -226,7 +233,7 @@ static pace_status predict_row(pace_estimate *out, pace_exchange_asker *a, const
                            .model = modelled ? &a->exchange : NULL,
                            .doubts = &a->doubts,
                            .used = &a->used};
-    if (pace_exchange_fit_time(out, a->fit, &q) == PACE_OK) return PACE_OK;
+    if (pace_exchange_fit_time(out, curves_for(a, row, system), &q) == PACE_OK) return PACE_OK;
     snprintf(refused, sizeof refused, "%.199s", pace_message_marked());
     if (modelled && unfitted(out, a, row, refused) == PACE_OK) return PACE_OK;
     return pace_fail(PACE_E_MISSING, "%s", refused);

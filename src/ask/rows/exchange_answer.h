@@ -9,6 +9,7 @@
 typedef struct {
     pace_catalog *catalog;        /* borrowed */
     const pace_exchange_fit *fit; /* curves; may have none; borrowed */
+    const pace_exchange_fit *own; /* those of them that name no algorithm, protocol or channels; borrowed */
     pace_doubts doubts;
     pace_machine machine; /* --on */
     bool has_machine, has_exchange;

@@ -6,6 +6,7 @@
 #include "ask/rows/score.h"
 #include "base/print.h"
 #include "base/numbers.h"
+#include "exchange/measured_ways.h"
 #include "exchange/saturating_curve.h"
 
 #include <math.h>
@@ -18,13 +19,15 @@ typedef struct {
     pace_exchange_defaults defaults;
     pace_exchange_asker asker;
     PACE_VEC(pace_exchange_rows) tables;
+    pace_exchange_fit own;         /* curves of the fit that name no way */
     pace_exchange_fit fit, probed; /* probed: of a few sizes of each curve, to score the others */
 } exchanges;
 
 static void drop_fits(exchanges *e) {
     pace_exchange_fit_free(&e->fit);
     pace_exchange_fit_free(&e->probed);
-    e->fit = e->probed = (pace_exchange_fit){0};
+    pace_exchange_fit_free(&e->own);
+    e->fit = e->probed = e->own = (pace_exchange_fit){0};
 }
 
 static void close_exchanges(void *state) {
@@ -40,6 +43,7 @@ static pace_status open_exchanges(void *state, const pace_rows_options *options)
     e->options = options;
     e->asker.catalog = options->context->catalog;
     e->asker.fit = &e->fit;
+    e->asker.own = &e->own;
     e->defaults = (pace_exchange_defaults){.collective = options->collective};
     if (options->collective && !pace_collective_find(&collective, options->collective))
         return pace_fail(PACE_E_USAGE, "unknown collective \"%.40s\"", options->collective);
@@ -53,7 +57,9 @@ static pace_status open_exchanges(void *state, const pace_rows_options *options)
 }
 
 static pace_status load_fit(void *state, const char *path) {
-    return pace_exchange_fit_load(&((exchanges *)state)->fit, path);
+    exchanges *e = state;
+    PACE_TRY(pace_exchange_fit_load(&e->fit, path));
+    return pace_exchange_fit_own(&e->own, &e->fit);
 }
 
 static pace_status read_table(void *state, pace_input *input) {
@@ -110,11 +116,40 @@ static void answer_row(pace_row_answer *out, void *state, size_t table, size_t q
     if (out->known) pace_row_say_unmeasured(out, rows->rows.items[question].unmeasured);
 }
 
+/* NULL: the fit has the row, or it was not measured. */
+static const char *why_left_out(const pace_exchange_row *row) {
+    if (*row->status) return row->status;
+    if (*row->unmeasured) return row->unmeasured;
+    if (isnan(row->time_s)) return NULL;
+    if (*row->approach) return "a framework's approach: curves are of libraries";
+    if (row->ranks_per_node * row->nodes == 1) return "one rank exchanges nothing";
+    return row->time_s > row->call_s ? NULL : "its time is no longer than the call of the library alone";
+}
+
+static void find_left_out(pace_left_out *out, const exchanges *e) {
+    PACE_ITEMS (const pace_exchange_rows, table, &e->tables)
+        PACE_ITEMS (const pace_exchange_row, row, &table->rows) {
+            const char *why = why_left_out(row);
+            if (why) pace_left_out_add(out, &table->csv, table->name, row->row, why);
+        }
+}
+
+/* Why there is nothing to learn from, where rows say it. */
+static pace_status say_first_left_out(const exchanges *e) {
+    pace_left_out left_out = {0};
+    find_left_out(&left_out, e);
+    if (left_out.rows == 0) return PACE_OK;
+    return pace_fail(PACE_E_INPUT, "no row that can be learned from; the first: %s", left_out.first);
+}
+
 static pace_status learn(void *state, pace_row_keep keep, void *context) {
     exchanges *e = state;
     int probes = e->options->probes ? e->options->probes : DEFAULT_PROBES;
     drop_fits(e);
-    PACE_TRY(pace_exchange_rows_fit(&e->fit, e->tables.items, e->tables.count, 0, keep, context));
+    pace_status status = pace_exchange_rows_fit(&e->fit, e->tables.items, e->tables.count, 0, keep, context);
+    if (status == PACE_E_INPUT) PACE_TRY(say_first_left_out(e));
+    PACE_TRY(status);
+    PACE_TRY(pace_exchange_fit_own(&e->own, &e->fit));
     return pace_exchange_rows_fit(&e->probed, e->tables.items, e->tables.count, probes, keep, context);
 }
 
@@ -243,23 +278,6 @@ static void put_saturating_curves(pace_findings *out, const exchanges *e) {
     pace_found_table_for_programs(out, "saturating_curves", "As a curve of eight parameters, fitted on all sizes",
                                   PACE_COLUMNS(columns));
     for (size_t i = 0; i < e->fit.curves.count; i++) put_saturating_curve(out, e, &e->fit.curves.items[i]);
-}
-
-/* NULL: the fit has the row, or it was not measured. */
-static const char *why_left_out(const pace_exchange_row *row) {
-    if (*row->status) return row->status;
-    if (*row->unmeasured) return row->unmeasured;
-    if (isnan(row->time_s)) return NULL;
-    if (row->ranks_per_node * row->nodes == 1) return "one rank exchanges nothing";
-    return row->time_s > row->call_s ? NULL : "its time is no longer than the call of the library alone";
-}
-
-static void find_left_out(pace_left_out *out, const exchanges *e) {
-    PACE_ITEMS (const pace_exchange_rows, table, &e->tables)
-        PACE_ITEMS (const pace_exchange_row, row, &table->rows) {
-            const char *why = why_left_out(row);
-            if (why) pace_left_out_add(out, &table->csv, table->name, row->row, why);
-        }
 }
 
 static void warn_of_noise(pace_findings *out, const exchanges *e) {

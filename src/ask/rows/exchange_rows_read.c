@@ -362,7 +362,7 @@ pace_status pace_exchange_rows_read(pace_exchange_rows *out, pace_catalog *catal
 /* --- to a fit ----------------------------------------------------------------------------------------------------- */
 
 static bool usable(const pace_exchange_row *row) {
-    return !*row->status && row->time_s > row->call_s && row->ranks_per_node * row->nodes > 1;
+    return !*row->status && !*row->approach && row->time_s > row->call_s && row->ranks_per_node * row->nodes > 1;
 }
 
 PACE_ORDER_AT(by_curve, pace_exchange_row,
