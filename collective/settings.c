@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "exchange/algorithms.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const way_names[PACE_WAY_PROGRAM] = {"flat", "staged", "copy", "two_level", "mpi"};
@@ -64,7 +65,9 @@ static pace_status read_choices(pace_settings *s, int collective, pace_piece val
     return PACE_OK;
 }
 
+/* What is said last counts, over a table's "none", too. */
 static pace_status read_shm(pace_settings *s, pace_piece value, const char *where) {
+    s->no_shm = false;
     if (pace_span_is(value.at, value.length, "memfd")) s->shm = PACE_SHM_MEMFD;
     else if (pace_span_is(value.at, value.length, "posix")) s->shm = PACE_SHM_POSIX;
     else if (pace_span_is(value.at, value.length, "none")) s->no_shm = true;
@@ -79,24 +82,42 @@ static pace_status read_number(double *out, pace_piece value, double most, const
     return PACE_OK;
 }
 
-static pace_status read_pair(pace_settings *s, pace_piece name, pace_piece value, const char *where) {
+static pace_status read_spin(pace_settings *s, pace_piece value, const char *where) {
     double number;
-    for (int c = 0; c < PACE_CHOSEN; c++)
-        if (chosen_names[c] && pace_span_is(name.at, name.length, chosen_names[c]))
-            return read_choices(s, c, value, where);
-    if (pace_span_is(name.at, name.length, "shm")) return read_shm(s, value, where);
-    if (pace_span_is(name.at, name.length, "spin")) {
-        PACE_TRY(read_number(&number, value, UINT32_MAX, where));
-        s->spin = (uint32_t)number;
-        return PACE_OK;
+    PACE_TRY(read_number(&number, value, UINT32_MAX, where));
+    if (number != floor(number)) return wrong(where, value, "a whole number");
+    s->spin = (uint32_t)number;
+    return PACE_OK;
+}
+
+static pace_status read_parcel(pace_settings *s, pace_piece value, const char *where) {
+    if (pace_piece_bytes(&s->parcel_bytes, value) && s->parcel_bytes >= PACE_LEAST_PARCEL) return PACE_OK;
+    return wrong(where, value, "a size of at least 8K");
+}
+
+enum { SHM = PACE_CHOSEN, SPIN, TIMEOUT, PARCEL, NAMES };
+
+static int find_name(pace_piece name) {
+    static const char *const others[] = {"shm", "spin", "timeout", "parcel"};
+    for (int i = 0; i < NAMES; i++) {
+        const char *one = i < PACE_CHOSEN ? chosen_names[i] : others[i - PACE_CHOSEN];
+        if (one && pace_span_is(name.at, name.length, one)) return i;
     }
-    if (pace_span_is(name.at, name.length, "timeout")) return read_number(&s->patience_s, value, 1e9, where);
-    if (pace_span_is(name.at, name.length, "parcel")) {
-        if (!pace_piece_bytes(&s->parcel_bytes, value) || s->parcel_bytes < PACE_LEAST_PARCEL)
-            return wrong(where, value, "a size of at least 8K");
-        return PACE_OK;
+    return -1;
+}
+
+static pace_status read_pair(pace_settings *s, unsigned *said, pace_piece name, pace_piece value, const char *where) {
+    int which = find_name(name);
+    if (which < 0) return wrong(where, name, "a collective, shm, spin, parcel or timeout before '='");
+    if (*said >> which & 1) return wrong(where, name, "each setting once");
+    *said |= 1u << which;
+    switch (which) {
+    case SHM: return read_shm(s, value, where);
+    case SPIN: return read_spin(s, value, where);
+    case TIMEOUT: return read_number(&s->patience_s, value, 1e9, where);
+    case PARCEL: return read_parcel(s, value, where);
+    default: return read_choices(s, which, value, where);
     }
-    return wrong(where, name, "a collective, shm, spin, parcel or timeout before '='");
 }
 
 static pace_status read_word(pace_settings *s, pace_piece word, const char *where) {
@@ -110,6 +131,7 @@ static pace_status read_word(pace_settings *s, pace_piece word, const char *wher
 pace_status pace_settings_read(pace_settings *settings, const char *text, const char *where) {
     pace_settings read = *settings;
     const char *stop = text + strlen(text);
+    unsigned said = 0; /* by this text: settings that were there before are said anew */
     for (pace_piece item; pace_piece_cut(&item, &text, stop, ";\n");) {
         const char *at = item.at, *end = item.at + item.length;
         pace_piece name, value;
@@ -117,7 +139,7 @@ pace_status pace_settings_read(pace_settings *settings, const char *text, const 
         bool pair = item.length && memchr(item.at, '=', item.length);
         if (item.length && item.at[0] == '#') continue;
         if (!pair) PACE_TRY(read_word(&read, item, where));
-        else if (pace_piece_cut(&value, &at, end, "")) PACE_TRY(read_pair(&read, name, value, where));
+        else if (pace_piece_cut(&value, &at, end, "")) PACE_TRY(read_pair(&read, &said, name, value, where));
         else return wrong(where, item, "a value behind '='");
     }
     *settings = read;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ static pace_status wrong(const reading *r, const char *expected, const char *fou
 /* A section counts if no better one came before. */
 static pace_status begin_section(reading *r, const char *number) {
     double ranks;
-    if (!pace_number_parse(&ranks, number) || ranks < 2 || ranks > 1e6) return wrong(r, "a number of ranks", number);
+    if (!pace_number_parse(&ranks, number) || ranks < 2 || ranks > 1e6 || ranks != floor(ranks))
+        return wrong(r, "a number of ranks", number);
     r->section = (int)ranks;
     bool fits = r->section <= r->ranks,
          better = !r->chosen || (fits && (r->chosen > r->ranks || r->section > r->chosen));

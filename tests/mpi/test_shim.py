@@ -23,6 +23,9 @@ for setting in settings:
     expect(code == 0 and "0 failures" in out, setting, code, out[-2000:])
 code, out = run(2, 2, PACELINE_COLLECTIVE="allreduce=quick")
 expect(code == 0 and 1 <= out.count("found 'quick'") <= 2 and "MPI does this communicator's exchanges" in out, "bad setting", code, out[-2000:])
+for setting, words in (("spin=2.5", "expected a whole number, found '2.5'"), ("allreduce=flat;timeout=5;allreduce=copy", "expected each setting once, found 'allreduce'")):
+    code, out = run(2, 2, PACELINE_COLLECTIVE=setting)
+    expect(code == 0 and words in out and "MPI does this communicator's exchanges" in out, setting, code, out[-2000:])
 code, out = run(2, 2, PACELINE_COLLECTIVE="parcel=1K")
 expect(code == 0 and "expected a size of at least 8K, found '1K'" in out, "small parcels", code, out[-2000:])
 with tempfile.TemporaryDirectory() as folder:  # a program with the driver of a device keeps MPI

@@ -32,7 +32,11 @@ GOOD = [(TABLE, 2, "", "small staged, large ring, broadcast chain"),
 for text, ranks, setting, words in GOOD if EVERYTHING else GOOD[:2]:
     code, out = choices(text, ranks, setting)
     expect(code == 0 and out.count(words) == ranks, ranks, setting, code, out[-1000:])
-BAD = [(HEAD.replace(machine(), "Another, 3 processors") + "ranks 2\n", "was measured on another machine (Another, 3 processors; this is "),
+# The environment's shared memory comes before the table's: "flat" needs it.
+for said in ("", "shm=memfd"):
+    code, out = choices(HEAD + "ranks 2\nshm=none\n", 2, ";".join(one for one in (said, "allreduce=flat") if one))
+    expect(code == 0 and out.count("small flat") == (2 if said else 0), "shared memory", said, code, out[-1000:])
+BAD = [(HEAD + "ranks 2.5\n", ":3: expected a number of ranks, found '2.5'"), (HEAD.replace(machine(), "Another, 3 processors") + "ranks 2\n", "was measured on another machine (Another, 3 processors; this is "),
        (HEAD + "ranks 2\nallreduce=fast\n", ":4: expected an algorithm"), ("{}", ":1: expected paceline-collective 1, found '{}'"),
        (HEAD + "ranks many\n", ":3: expected a number of ranks"), (HEAD + "allreduce=flat\n", ":3: expected ranks"),
        ("", ":1: expected"), ("paceline-collective 1\n", ":1: expected the machine"), (HEAD + "x" * 2000, ":3: expected lines of"),
