@@ -48,6 +48,7 @@ pace_status pace_report_build(pace_report **out, const char *verb, const char *t
 /** Hands a report that was built over to `*out`, or frees it when `status` is a failure; returns `status`. */
 pace_status pace_report_give(pace_report **out, pace_report *report, pace_status status);
 void pace_report_set_command(pace_report *report, const char *const *words, size_t count);
+/** An input and how many bytes are stored of it; 0: as many as the file has, or none where it is no file. */
 void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes);
 
 /** The answer is no, as of a step that cannot run: pace_answer_holds() is false then. */

@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const CLASS_NAMES[PACE_CLASS_COUNT] = {
     "compute", "memory",  "copy",     "communication", "host",  "idle", "wait",
@@ -147,8 +148,14 @@ void pace_report_set_command(pace_report *report, const char *const *words, size
     for (size_t i = 0; i < count; i++) keep(report, pace_texts_add(&report->command, words[i] ? words[i] : ""));
 }
 
+/* 0: a name, a folder or a pipe. */
+static uint64_t bytes_of_file(const char *path) {
+    struct stat about;
+    return path && stat(path, &about) == 0 && S_ISREG(about.st_mode) ? (uint64_t)about.st_size : 0;
+}
+
 void pace_report_add_input(pace_report *report, const char *path, uint64_t bytes) {
-    pace_held_input input = {.bytes = bytes};
+    pace_held_input input = {.bytes = bytes > 0 ? bytes : bytes_of_file(path)};
     if (!copy_to(&input.path, report, path ? path : "")) return;
     if (!keep(report, PACE_PUSH(&report->inputs, input))) pace_free(input.path);
 }

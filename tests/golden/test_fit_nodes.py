@@ -30,7 +30,9 @@ def fit(system, counts, *words, nodes=False):
 def by_options(fitted, nodes):
     code, out, err = run("predict", "--collective", "allreduce", "--bytes", "1MiB", "--on", f"dgx-a100*{nodes}", "--fit", fitted, "-f", "json")
     expect(code == 0, nodes, code, err)
-    return json.loads(out)
+    answer = json.loads(out)
+    expect(answer["inputs"] == [{"path": fitted, "bytes": os.path.getsize(fitted)}], "the fit as an input", answer["inputs"])
+    return answer
 
 
 def test_whole_nodes():
