@@ -34,7 +34,7 @@ UNITLESS |= {"instances"}  # of modules
 UNITLESS |= {"stage", "stands_for", "fit_factor"}  # of pipelines
 UNITLESS |= {"long_calls", "work", "long_delays", "short_work", "below_call", "median_length", "most"}  # of launches and queues
 UNITLESS |= {"least_calls", "most_calls", "occupancy", "occupancy_known", "blocks_per_sm"}  # of kernels
-UNITLESS |= {"tp", "pp", "vpp", "cp", "ep", "dp", "zero_stage", "zero_group", "micro_batch", "devices", "tried", "fitting", "too_large", "may_fit",
+UNITLESS |= {"tp", "pp", "vpp", "cp", "ep", "dp", "zero_stage", "zero_group", "recompute_layers", "micro_batch", "devices", "tried", "fitting", "too_large", "may_fit",
              "refused", "configurations", "days", "price", "energy_kwh", "idle_devices", "global_batch", "learning"}  # of plans
 UNITLESS |= {"machines", "servers", "replicas", "per_machine", "best.speedup"}  # of partitions
 UNITLESS |= {"channels"}  # of choices
