@@ -54,9 +54,9 @@ static bool projects_up(const pace_model *model, const block *b, uint32_t layer)
 /* One bit, or 0. */
 static unsigned module_of(const pace_model *model, uint32_t layer) {
     const pace_layer *one = &model->layers.items[layer];
-    if (one->segment == 0) return 0;
-    if (attends(one)) return PACE_MODULE_CORE_ATTN;
+    if (one->rule->recomputed) return PACE_MODULE_CORE_ATTN;
     if (one->kind == PACE_LAYER_EXPERTS) return PACE_MODULE_MOE;
+    if (one->segment == 0) return 0;
     block b = block_of(model, layer);
     if (norms_block(model, &b, layer)) return PACE_MODULE_LAYERNORM;
     if (projects_up(model, &b, layer)) return PACE_MODULE_MLA_UP_PROJ;

@@ -120,7 +120,8 @@ static inline double pace_gather_host_s(const pace_step_plan *plan) {
 static inline double pace_step_again_share(const pace_step_plan *plan) {
     const pace_config *config = &plan->config;
     double of_chunk = plan->slots->layers / (config->pp * config->vpp);
-    bool some = config->recompute == PACE_RECOMPUTE_FULL && config->recompute_layers > 0;
+    bool some = config->recompute == PACE_RECOMPUTE_FULL && config->recompute_layers > 0 &&
+                !pace_framework_is_lowered(plan->framework);
     return some && config->recompute_layers < of_chunk ? config->recompute_layers / of_chunk : 1;
 }
 

@@ -71,6 +71,14 @@ def check_experts():
     expect(1.3 < exchange[1] / exchange[0] < 1.8, "two of six exchanges a layer are of what runs again", exchange)
 
 
+def check_scores():
+    """Where scores go through memory attention runs again whether it is named or not, that of a module that predicts further ahead, too."""
+    for framework in ("megatron-core", "deepspeed"):
+        settings = (f"framework={framework}", "attention=math", "mtp=1", "micro_batch=1", "recompute=selective")
+        same = [predict("deepseek-v2-lite", "h100-sxm", *settings, *more) for more in ((), ("recompute_modules=core_attn",))]
+        expect(same[0]["values"] == same[1]["values"] and needs(same[0]) == needs(same[1]), "scores", framework, same[0]["values"], same[1]["values"])
+
+
 def check_latent():
     """Of latent attention the products up give 192 numbers a query and 256 a key and value, of each of 128 heads."""
     settings = ("framework=megatron-core", "pp=16", "ep=16", "global_batch=2048", "micro_batch=1", "recompute=selective")
@@ -144,6 +152,13 @@ def check_layers():
             wanted = of_layers("sequence=8192", "recompute=full", *([f"recompute_layers={layers}"] if method == "block" else []))
             expect(plan["values"]["yours.step_s"] == wanted["values"]["step.median_s"], method, layers, plan["values"], wanted["values"], err)
             expect(not note or note in out, "groups are not counted", plan["warnings"])
+        table = Path(folder) / "rows.csv"  # Megatron-LM's functional tests say both
+        table.write_text("model,system,n_gpu,framework,precision,tp,pp,micro_batch,global_batch,recompute,recompute_method,recompute_layers\n" +
+                         "".join(f"llama3-70b,dgx-a100-80,24,megatron-core,bf16,8,3,1,96,full,{method},{layers}\n" for method, layers in (("uniform", 1), ("uniform", 4), ("block", 10), ("", 10))))
+        _, rows, err = run("predict", "--rows", str(table), "--kind", "step", "-f", "csv")
+        found = list(csv.DictReader(io.StringIO(rows)))
+        block = step_s(of_layers("recompute=full", "recompute_layers=10"))
+        expect([float(row["predicted"]) for row in found] == [step_s(full), step_s(full), block, block] and "groups of 4 layers" in found[1]["status"], "rows", found, err)
     code, out, err = run("plan", "llama3-70b", "--on", "dgx-a100-80*3", *fixed, "--set", "recompute=full", "--set", "recompute_layers=10", "-q")
     expect(code == 0 and "--recompute-method block --recompute-num-layers 10" in out, "Megatron's flags", code, err)
 
@@ -181,6 +196,6 @@ def check_choice():
     expect(not attention or attention[0]["recompute_modules"] == "", "as the framework has it", attention)
 
 
-for check in (check_choice, check_sizes, check_experts, check_latent, check_layers, check_doors, check_refusals):
+for check in (check_choice, check_sizes, check_experts, check_scores, check_latent, check_layers, check_doors, check_refusals):
     check()
 finish()

@@ -31,7 +31,7 @@ static void set_update(pace_step_row *out, const pace_step_reader *r, size_t row
 
 void pace_step_row_fields(pace_step_row *out, const pace_step_reader *r, size_t row) {
     for (size_t i = 0; pace_config_key(i); i++) {
-        char value[32] = "";
+        char value[PACE_MODULES_TEXT] = "";
         const char *text = r->field[i] < 0 ? "" : pace_csv_cell(&r->rows->csv, row, (size_t)r->field[i]);
         bool word = pace_config_is_worded(i); /* in any case; not so units */
         for (size_t k = 0; text[k] && k + 1 < sizeof value; k++)

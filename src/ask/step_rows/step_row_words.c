@@ -288,6 +288,17 @@ static void drop_parts(pace_step_row *out) {
     out->config.graphs = PACE_GRAPHS_NONE;
 }
 
+/* Megatron's methods: so many first layers of a chunk, or all in groups of so many, of which the first one's input is
+ * kept. */
+static void set_recompute_method(pace_step_row *out, const pace_step_reader *r, size_t row) {
+    pace_config *config = &out->config;
+    bool groups = pace_step_says(pace_step_cell(r, row, PACE_STEP_RECOMPUTE_METHOD), "uniform");
+    if (config->recompute != PACE_RECOMPUTE_FULL || !groups) return;
+    if (config->recompute_layers > 1)
+        pace_step_note(out, "not counted: recomputation in groups of %.0f layers", config->recompute_layers);
+    config->recompute_layers = 0;
+}
+
 bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t row) {
     int usual = out->config.execution;
     bool says;
@@ -301,6 +312,7 @@ bool pace_step_row_words(pace_step_row *out, const pace_step_reader *r, size_t r
     set_schedule(out, r, row);
     bool known = set_precision(out, &says, r, row);
     pace_step_row_fields(out, r, row);
+    set_recompute_method(out, r, row);
     set_loss(out, r, row);
     set_fp8(out, r, row);
     drop_graph(out, usual);

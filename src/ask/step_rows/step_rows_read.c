@@ -6,17 +6,19 @@
 
 /* In the order of pace_step_column. */
 static const char *const keys[PACE_STEP_COLUMNS] = {
-    "device",       "machine",      "model",       "family",       "framework",  "release",
-    "task",         "mode",         "precision",   "fp8",          "fp16",       "bf16",
-    "tf32",         "recompute",    "sharding",    "fsdp",         "execution",  "compile",
-    "graphs",       "layout",       "notes",       "n_gpu",        "nodes",      "gpus_per_node",
-    "node_gbit",    "params_b",     "hidden",      "layers",       "heads",      "head_dim",
-    "kv_heads",     "ffn",          "vocab",       "image",        "seq",        "experts",
-    "topk",         "expert_ffn",   "shared",      "dense",        "mtp",        "q_rank",
-    "kv_rank",      "sliding",      "tp",          "pp",           "vpp",        "cp",
-    "ep",           "dp",           "micro_batch", "global_batch", "grad_accum", "zero_stage",
-    "zero_group",   "dist_opt",     "seq_par",     "flash",        "schedule",   "power",
-    "tokens_batch", "train_tokens", "train_steps", "suite"};
+    "device",     "machine",      "model",        "family",      "framework",
+    "release",    "task",         "mode",         "precision",   "fp8",
+    "fp16",       "bf16",         "tf32",         "recompute",   "recompute_method",
+    "sharding",   "fsdp",         "execution",    "compile",     "graphs",
+    "layout",     "notes",        "n_gpu",        "nodes",       "gpus_per_node",
+    "node_gbit",  "params_b",     "hidden",       "layers",      "heads",
+    "head_dim",   "kv_heads",     "ffn",          "vocab",       "image",
+    "seq",        "experts",      "topk",         "expert_ffn",  "shared",
+    "dense",      "mtp",          "q_rank",       "kv_rank",     "sliding",
+    "tp",         "pp",           "vpp",          "cp",          "ep",
+    "dp",         "micro_batch",  "global_batch", "grad_accum",  "zero_stage",
+    "zero_group", "dist_opt",     "seq_par",      "flash",       "schedule",
+    "power",      "tokens_batch", "train_tokens", "train_steps", "suite"};
 
 static void mark(bool *taken, const int *columns, size_t count) {
     for (size_t i = 0; i < count; i++)
