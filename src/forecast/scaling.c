@@ -23,6 +23,9 @@ pace_status pace_scaling_place(pace_machine *placed, pace_approach_setup *setup,
                          "%s: has %d device%s and nothing that joins nodes (net=100Gb/s): expected at most %d "
                          "worker%s, found %d",
                          machine->name, devices, devices > 1 ? "s" : "", devices, devices > 1 ? "s" : "", workers);
+    if (machine->nodes > 1 && nodes > machine->nodes && !fill)
+        return pace_fail(PACE_E_USAGE, "%s: has %d nodes: expected at most as many, found %d", machine->name,
+                         machine->nodes, nodes);
     if (machine->nodes > 1 && nodes > machine->nodes)
         return pace_fail(PACE_E_USAGE, "%s: has %d devices: expected at most as many workers, found %d", machine->name,
                          devices * machine->nodes, workers);

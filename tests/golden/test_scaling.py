@@ -20,6 +20,17 @@ def run(*words):
     return program("predict", *words)
 
 
+def too_many_nodes():
+    """Workers that fit on the machine, and nodes that it does not have: the nodes are named, not the devices."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "nodes.csv")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("model,machine,workers,batch,approach,nodes\n" + "".join(f"resnet50,dgx-a100*2,8,64,horovod-nccl,{n}\n" for n in (2, 3, 8)))
+        code, out, err = run("--rows", path, "--kind", "scaling", "-q")
+        said = [row["status"] for row in csv.DictReader(io.StringIO(out))]
+        expect(code == 0 and said == ["ok"] + [f"dgx-a100*2: has 2 nodes: expected at most as many, found {n}" for n in (3, 8)], code, said, err)
+
+
 def points(*words):
     code, out, err = run(*words, "--format", "json")
     expect(code == (1 if "Does not fit" in err else 0), words, err)
@@ -560,6 +571,7 @@ fitted()
 embeddings()
 formats()
 rows()
+too_many_nodes()
 names_of_tables()
 refused()
 finish()

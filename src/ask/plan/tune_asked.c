@@ -65,10 +65,11 @@ static pace_status own_time(pace_estimate *out, const place *p, const pace_excha
     if (p->fit->curves.count && !p->asked.fit.curves.count) {
         pace_measured_way way;
         if (measured_s(out, &way, p, q)) return PACE_OK;
-        return pace_fail(PACE_E_MISSING,
-                         "fit: holds no curve of the library's own choice, nor %s of %.0f bytes with %s %s on %d nodes",
-                         pace_collective_rows[q->collective].name, q->bytes, pace_nccl_algorithm_names[q->algorithm],
-                         pace_nccl_protocol_names[q->protocol], q->nodes);
+        return pace_fail(
+            PACE_E_MISSING,
+            "fit: holds no curve of the library's own choice, nor %s of %.0f bytes with %s %s on %d node%s",
+            pace_collective_rows[q->collective].name, q->bytes, pace_nccl_algorithm_names[q->algorithm],
+            pace_nccl_protocol_names[q->protocol], q->nodes, q->nodes == 1 ? "" : "s");
     }
     PACE_TRY(pace_exchange_asked_answer(&answer, &p->asked, q->bytes));
     *out = answer.time_s;
