@@ -71,6 +71,9 @@ def test_iterations():
     share = sum(row["lost_share"] for row in answer["workers"])
     expect(abs(share - lost / sum(max(s) for s in steps.values())) < 1e-9, "lost", share)
     expect(answer["workers"][0]["time_unit"] == "s" and abs(answer["workers"][0]["mean_time"] - 0.1) < 0.005, "unit")
+    second = put("second.csv", times().replace("\n", ",7\n").replace("step_time_ms,7", "step_time_ms,step_time_s", 1))
+    code, out, err = run("--iterations", second, second)
+    expect(code == 0 and "column step_time_s is not read" in err and err.count("is not read") == 1, "a second time", err)
     code, out, err = run("--iterations", put("even.csv", times(slow=False)))
     expect(code == 0 and "no worker was slower than usual" in out, "even", out[:200], err)
     for form in ("html", "csv"):

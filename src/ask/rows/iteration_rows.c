@@ -119,6 +119,15 @@ static pace_status read_table(pace_iteration_rows *rows, table *t, pace_catalog 
     return status;
 }
 
+static pace_status list_unread(pace_iteration_rows *rows, const pace_csv *csv) {
+    for (size_t c = 0; c < csv->columns; c++) {
+        bool looked = csv->looked[c], says = false;
+        for (size_t row = 0; !looked && !says && row < csv->rows; row++) says = *pace_csv_cell(csv, row, c) != '\0';
+        if (says && *pace_csv_name(csv, c)) PACE_TRY(pace_texts_add(&rows->unread, pace_csv_name(csv, c)));
+    }
+    return PACE_OK;
+}
+
 pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_catalog *catalog, pace_input *input) {
     pace_iteration_rows rows = {0};
     table t = {0};
@@ -126,6 +135,7 @@ pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_catalog *cat
     rows.bytes = t.csv.bytes;
     pace_status status = pace_names_init(&rows.names);
     if (status == PACE_OK) status = read_table(&rows, &t, catalog);
+    if (status == PACE_OK) status = list_unread(&rows, &t.csv);
     pace_csv_free(&t.csv);
     PACE_VEC_FREE(&t.slots, &t.seen);
     return PACE_GIVE(out, rows, status, pace_iteration_rows_free(&rows));
@@ -133,6 +143,7 @@ pace_status pace_iteration_rows_read(pace_iteration_rows *out, pace_catalog *cat
 
 void pace_iteration_rows_free(pace_iteration_rows *rows) {
     pace_names_free(&rows->names);
+    pace_texts_free(&rows->unread);
     PACE_VEC_FREE(&rows->workers, &rows->nodes, &rows->labels, &rows->times);
     *rows = (pace_iteration_rows){0};
 }

@@ -5,6 +5,7 @@
 
 #include "base/input.h"
 #include "base/intern.h"
+#include "base/texts.h"
 #include "fleet/variability.h"
 #include "machine/catalog.h"
 
@@ -16,6 +17,7 @@ typedef struct {
     PACE_VEC(double) times;      /* labels.count x workers.count */
     char unit[12];               /* "s", or "unit" where the column tells none */
     uint64_t bytes;              /* as stored */
+    pace_texts unread;           /* names of columns that say something and are not read */
 } pace_iteration_rows;
 
 /** Columns (catalog/columns.yaml, iteration): a worker; a time with its unit (batch_time_s, step_time_ms, ...) or

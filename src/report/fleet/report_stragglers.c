@@ -2,6 +2,7 @@
 #include "report/fleet/fleet_parts.h"
 #include "base/rank_test.h"
 #include "report/engines.h"
+#include "report/predict/unread_columns.h"
 #include "report/table.h"
 
 #include <string.h>
@@ -209,8 +210,21 @@ static void put_notes(pace_node *root) {
         "subsets of the workers, in the same iterations.");
 }
 
+static pace_status warn_of_unread(pace_report *report, const pace_stragglers_asked *asked) {
+    pace_unread_columns unread = {0};
+    pace_status status = PACE_OK;
+    for (size_t i = 0; i < asked->count; i++)
+        PACE_ITEMS (char *const, name, &asked->jobs[i].rows.unread)
+            if (status == PACE_OK && pace_word_number(unread.names.items, unread.names.count, *name) < 0)
+                status = PACE_PUSH(&unread.names, *name);
+    if (status == PACE_OK) pace_warn_of_unread_columns(report, &unread);
+    pace_unread_columns_free(&unread);
+    return status;
+}
+
 static pace_status describe(pace_report *report, void *context) {
     const pace_stragglers_asked *asked = context;
+    PACE_TRY(warn_of_unread(report, asked));
     pace_node *root = pace_report_root(report);
     for (size_t i = 0; i < asked->count; i++) put_sentences(root, &asked->jobs[i]);
     put_node_sentence(root, asked);
