@@ -22,6 +22,7 @@ REFUSED = (("kernel", "device,op,m,n,k,dtype", "A100,gemm,@,512,512,fp16", "3.7"
            ("kernel", "device,op,shape,dtype", "A100,gemm,@,fp16", "3.7x512x512", 'shape: expected whole numbers, found "3.7x512x512"'),
            ("kernel", "device,op,shape,dtype", "A100,relu,@,fp16", "[64.5, 512]", 'shape: expected whole numbers, found "[64.5, 512]"'),
            ("kernel", "device,op,batch,tables,rows,lookups,dim,dtype", "A100,embedding,@,8,1000000,30,64,fp32", "0.5", 'batch: expected a whole number, found "0.5"'),
+           ("kernel", "device,op,m,n,k,dtype", "A100,gemm,@,512,512,fp16", "True", 'm: expected a size, found "True"'),
            ("exchange", "system,collective,gpus,bytes", "dgx-a100,allreduce,8,@", "12.5", 'bytes: expected a whole number, found "12.5"'),
            ("exchange", "system,collective,gpus,elements,dtype", "dgx-a100,allreduce,8,@,fp16", "12.5", 'elements: expected a whole number, found "12.5"'))
 for kind, header, row, cell, why in REFUSED:
@@ -29,6 +30,7 @@ for kind, header, row, cell, why in REFUSED:
 
 TAKEN = (("kernel", "device,op,m,n,k,dtype", "A100,gemm,@,512,512,fp16", "3.0"), ("kernel", "device,op,m,n,k,dtype", "A100,gemm,@,512,512,fp16", "4.5k"),
          ("kernel", "device,op,batch,tables,rows,lookups,d,dtype", "A100,embedding,2048,8,1000000,@,64,fp32", "30.5"), ("kernel", "device,op,size_mb", "A100,h2d,@", "1.5"),
+         ("kernel", "device,op,b,heads,queries,keys,head_dim,causal,dtype", "A100,attention,4,16,2048,2048,64,@,fp16", "True"),
          ("exchange", "system,collective,gpus,bytes", "dgx-a100,allreduce,8,@", "1024.0"), ("exchange", "system,collective,gpus,bytes", "dgx-a100,allreduce,8,@", "1.5KB"),
          ("exchange", "system,collective,gpus,size_mb", "dgx-a100,allreduce,8,@", "12.5"))
 for kind, header, row, cell in TAKEN:

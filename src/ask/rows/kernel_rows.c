@@ -191,16 +191,24 @@ static bool may_be_mean(const pace_layout *layout, unsigned at) {
     return layout->family == PACE_OP_EMBEDDING && strcmp(layout->names[at], "lookups") == 0;
 }
 
+/* Whether a size is a flag, of which "True" is 1. */
+static bool is_flag(const pace_layout *layout, unsigned at) {
+    return layout->family == PACE_OP_ATTENTION && strcmp(layout->names[at], "causal") == 0;
+}
+
 static reading read_source(double *out, pace_kernel_row *row, const reader *r, const pace_size_source *source,
-                           double of_byte, bool whole) {
+                           const pace_layout *layout, unsigned at) {
+    double of_byte = source->scale == 1 ? count_of_byte(layout, &row->op) : 0;
+    bool whole = source->scale == 1 && !may_be_mean(layout, at);
     double product = 1, sum = 0;
     for (unsigned i = 0; i < source->count; i++) {
         const char *text = pace_csv_at(&r->rows->csv, row->row, source->column[i]);
         double value;
         if (!*text || pace_strcasecmp(text, "nan") == 0 || pace_strcasecmp(text, "none") == 0 || strcmp(text, "-") == 0)
             return NOT_THERE;
-        bool part = whole && source->scale == 1 && pace_size_cell_is_part(text);
-        if (part || !pace_size_cell_read(&value, text, source->scale == 1 ? of_byte : 0)) {
+        bool part = whole && pace_size_cell_is_part(text);
+        bool flag = is_flag(layout, at) && pace_size_cell_flag(&value, text);
+        if (part || (!flag && !pace_size_cell_read(&value, text, of_byte))) {
             snprintf(row->status, sizeof row->status, "%.24s: expected a %s, found \"%.30s\"",
                      pace_csv_name(&r->rows->csv, (size_t)source->column[i]), part ? "whole number" : "size", text);
             return WRONG;
@@ -223,8 +231,7 @@ static bool read_size(double *out, pace_kernel_row *row, const reader *r, const 
     const pace_size_column *size = &layout->size[at];
     *out = NAN;
     for (unsigned i = 0; i < size->count; i++) {
-        reading got =
-            read_source(out, row, r, &size->from[i], count_of_byte(layout, &row->op), !may_be_mean(layout, at));
+        reading got = read_source(out, row, r, &size->from[i], layout, at);
         if (got == READ) return true;
         if (got == NOT_THERE) continue;
         pace_shape_text shape;

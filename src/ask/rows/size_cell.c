@@ -9,8 +9,7 @@
 
 static const double largest_size = 1e15;
 
-/* "true", "no". */
-static bool read_truth(double *out, const char *text) {
+bool pace_size_cell_flag(double *out, const char *text) {
     bool yes = pace_strcasecmp(text, "true") == 0 || pace_strcasecmp(text, "yes") == 0;
     *out = yes;
     return yes || pace_strcasecmp(text, "false") == 0 || pace_strcasecmp(text, "no") == 0;
@@ -43,5 +42,5 @@ bool pace_size_cell_read(double *out, const char *text, double each) {
     if (pace_csv_number(out, text)) return *out >= 0 && *out <= largest_size;
     if (read_bytes(out, text)) return *out *= each, each > 0 && *out <= largest_size;
     if (pace_parse_bytes(out, text)) return *out <= largest_size;
-    return read_truth(out, text) || read_equal(out, text);
+    return read_equal(out, text);
 }

@@ -3,7 +3,10 @@
 
 #include <stdbool.h>
 
-/** A number, "4k", "True", or the first of equal ones: "(3, 3)". An amount of bytes ("512 MiB") counts `each` a byte;
+/** "True", "no": 1 or 0. */
+bool pace_size_cell_flag(double *out, const char *text);
+
+/** A number, "4k", or the first of equal ones: "(3, 3)". An amount of bytes ("512 MiB") counts `each` a byte;
  * 0: that is no size here. */
 bool pace_size_cell_read(double *out, const char *text, double each);
 
