@@ -2,6 +2,7 @@
 several sizes, rates of implementations, copies in MB/s. The same question gets the same answer as from plain columns."""
 import csv
 import io
+import json
 import os
 import tempfile
 
@@ -27,6 +28,25 @@ def answers(text, *more):
 
 
 PLAIN = "m,n,k,dtype,us\n8,576,7168,fp16,61\n4096,576,7168,fp16,86\n"
+
+
+def test_lists_in_records():
+    """A list in a record is a cell: a shape is read, what is read as nothing is named, and two values of one column are refused."""
+    def told(*records):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(records, file)
+            file.flush()
+            return run("predict", "--rows", file.name, "--kind", "kernel")
+
+    base = {"device": "A100", "op": "gemm", "dtype": "fp16"}
+    code, out, err = told({**base, "shape": [96, 512, 512], "tags": ["a", {"b": 1}]}, {**base, "shape": "96x512x512"}, {**base, "shape": [[96, 512], [512, 512]], "note": []})
+    rows = list(csv.DictReader(io.StringIO(out)))
+    expect(code == 0 and len({row["predicted"] for row in rows}) == 1 and rows[0]["predicted"] and rows[0]["tags"] == "[a, {...}]", rows)
+    expect("columns tags, note are not read" in err, err)
+    code, out, err = told({**base, "m": 8, "n": 8, "k": 8, "time_us": [12, 13]})
+    expect(code == 0 and 'expected a time above 0, found ""[12, 13]""' in out, out)
+    code, out, err = told({**base, "a": {"b": 1}, "a_b": 2})
+    expect(code == 3 and 'the column "a_b" has two values here' in err, code, err)
 
 
 def test_blanks():
@@ -186,4 +206,5 @@ test_amounts()
 test_links_side_by_side()
 test_operations_of_several_words()
 test_names_of_devices()
+test_lists_in_records()
 finish()
