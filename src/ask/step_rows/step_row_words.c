@@ -292,7 +292,11 @@ static void drop_parts(pace_step_row *out) {
  * kept. */
 static void set_recompute_method(pace_step_row *out, const pace_step_reader *r, size_t row) {
     pace_config *config = &out->config;
-    bool groups = pace_step_says(pace_step_cell(r, row, PACE_STEP_RECOMPUTE_METHOD), "uniform");
+    const char *method = pace_step_cell(r, row, PACE_STEP_RECOMPUTE_METHOD);
+    bool groups = pace_step_says(method, "uniform");
+    if (!groups && !pace_step_says(method, "block")) note_unknown(out, r, row, PACE_STEP_RECOMPUTE_METHOD);
+    else if (config->recompute != PACE_RECOMPUTE_FULL)
+        pace_step_note(out, "recompute_method has no effect without recompute=full");
     if (config->recompute != PACE_RECOMPUTE_FULL || !groups) return;
     if (config->recompute_layers > 1)
         pace_step_note(out, "not counted: recomputation in groups of %.0f layers", config->recompute_layers);
