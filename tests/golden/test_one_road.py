@@ -94,6 +94,13 @@ def check_selective():
         times.append(by_options(asked))
         expect(by_own_row(asked)[0] == times[-1], "rows and options recompute alike", asked)
     expect(times == sorted(set(times)), "more is recomputed, and it takes longer", times)
+    modules = [(model, machine, {"framework": framework, "micro_batch": 1, "dp": 8, **again})
+               for model, machine in (("qwen3-0.6b", "hgx-a100-80"), ("deepseek-v2-lite", "dgx-h100")) for framework in ("pytorch", "megatron-core")
+               for again in ({"recompute": "selective"}, {"recompute": "selective", "recompute_modules": "layernorm+core_attn"}, {"recompute": "full", "recompute_layers": 3})]
+    for asked, python, c in zip(modules, by_python(modules), by_c(modules)):
+        one, row = by_options(asked), by_own_row(asked)
+        expect(same(one, python) and same(one, c), "modules by option, Python and C", asked, one, python, c)
+        expect(one == row[0] if isinstance(one, float) else "no effect" in row[1], "modules by option and row", asked, one, row)
 
 
 def check_exchanges(dice):

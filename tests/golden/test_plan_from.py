@@ -452,6 +452,21 @@ def test_experts_by_sizes(folder):
         expect(code == 2 and "moe_layer_freq" in err, "an order that no model has", pattern, code, err)
 
 
+def test_lists(folder):
+    """Names behind a flag are its list until a flag, a file or a key of Hydra's comes."""
+    flags = "torchrun --nproc-per-node 8 pretrain_gpt.py --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 64 --recompute-granularity selective"
+    file = folder / "list.sh"
+    steps = {}
+    for text in ("--recompute-modules layernorm mlp", "--recompute-modules layernorm,mlp", "--recompute-modules layernorm mlp trainer=gpu", "--recompute-modules 'layernorm' 'mlp' run.py",
+                 "--recompute-modules layernorm mlp 2>&1 | tee log", "--recompute-modules layernorm mlp=1", "--recompute-modules layernorm"):
+        file.write_text(f"{flags} {text}\n")
+        code, answer, err = plan("--from", str(file))
+        expect(code == 0, text, err)
+        steps[text] = answer["values"]["yours.step_s"]
+    found = list(steps.values())
+    expect(len(set(found[:5])) == 1 and found[5] == found[6] != found[0], "lists", steps)
+
+
 def test_slips(folder):
     """A flag that is a known one but for a slip is named; one that the file states besides, and any other, is not."""
     flags = "torchrun --nproc-per-node 8 pretrain_gpt.py --micro-batch-size 1 --global-batch-size 64 --lr 1e-4 --data-path a"
@@ -530,5 +545,6 @@ with tempfile.TemporaryDirectory() as name:
     test_experts_by_sizes(Path(name))
     test_no(Path(name))
     test_slips(Path(name))
+    test_lists(Path(name))
 come_true()
 sys.exit(finish())

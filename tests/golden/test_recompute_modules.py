@@ -194,6 +194,8 @@ def check_choice():
     expect(again["values"]["step.median_s"] == row["step_s"] and any("recompute_modules=moe_act" in note for note in chosen["notes"]), "predict's", again["values"], row, chosen["notes"])
     attention = best("recompute=selective", "recompute_modules=core_attn")["configurations"]
     expect(not attention or attention[0]["recompute_modules"] == "", "as the framework has it", attention)
+    told = best("recompute=selective", "recompute_modules=moe+mla_up_proj")["configurations"][0]
+    expect(told["recompute_modules"] == "mla_up_proj+moe+shared_experts", "what the question told", told)
 
 
 for check in (check_choice, check_sizes, check_experts, check_scores, check_latent, check_layers, check_doors, check_refusals):

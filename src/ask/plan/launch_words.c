@@ -203,11 +203,12 @@ static char *next_word(char **rest) {
     return word;
 }
 
-/* A name as those of modules and optimizers, not of a file. */
-static bool is_plain(const char *word) {
-    size_t length = 0;
-    while (pace_is_name(word[length])) length++;
-    return length > 0 && !pace_is_digit(*word) && !word[length];
+/* Whether a name as those of modules and optimizers comes next: no file, no number, no "key=value". */
+static bool name_follows(const char *rest) {
+    if (!rest) return false;
+    const char *word = rest + strspn(rest, " \t\\\"'()"), *end = word;
+    while (pace_is_name(*end)) end++;
+    return end > word && !pace_is_digit(*word) && (!*end || strchr(" \t\\\"')", *end));
 }
 
 /* "--flag value --other=value --alone --list name name". */
@@ -215,11 +216,11 @@ static pace_status read_flags(reader *r, char *line) {
     compute_all(r, line);
     char *rest = line, *word = next_word(&rest);
     while (word) {
+        bool listed = name_follows(rest);
         char *next = next_word(&rest), value[VALUE];
         if (is_flag(word)) {
-            bool listed = next && is_plain(next);
             expand(r, value, !next || is_flag(next) ? "" : next);
-            while (listed && (next = next_word(&rest)) && is_plain(next)) pace_append(value, VALUE, " %s", next);
+            while (listed && name_follows(rest)) pace_append(value, VALUE, " %s", next_word(&rest));
             PACE_TRY(add(r, word + 2, value, false));
         }
         word = next;

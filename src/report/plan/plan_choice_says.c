@@ -40,7 +40,8 @@ void pace_plan_say_config(char out[PACE_PLAN_SAYS], const pace_config *config) {
 
 void pace_plan_say_modules(char out[PACE_MODULES_TEXT], const pace_plan_place *p, const pace_config *config) {
     unsigned modules = pace_config_modules(config);
-    pace_config_modules_text(out, PACE_MODULES_TEXT, modules == (unsigned)p->usual_modules ? 0 : modules);
+    unsigned usual = p->step.asked.framework->reruns_attention > 0 ? PACE_MODULE_CORE_ATTN : 0;
+    pace_config_modules_text(out, PACE_MODULES_TEXT, modules == usual ? 0 : modules);
 }
 
 pace_step_rate pace_plan_rate(const pace_plan_place *p, const pace_plan_choice *one) {

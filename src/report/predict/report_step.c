@@ -115,7 +115,7 @@ static void say_recompute(char *out, size_t size, const pace_step_asked *step) {
     pace_config_modules_text(names, sizeof names, modules);
     if (step->settled.recomputed) snprintf(out, size, "full (assumed: without it the step does not fit)");
     else if (config->recompute == PACE_RECOMPUTE_FULL && config->recompute_layers > 0)
-        snprintf(out, size, "full of the first %.0f of the layers of each %s", config->recompute_layers,
+        snprintf(out, size, "full of the first %.0f layers of each %s", config->recompute_layers,
                  config->vpp > 1 ? "chunk" : "stage");
     else snprintf(out, size, "%s%s%s", pace_config_word(config, "recompute"), modules ? " of " : "", names);
 }
